@@ -1,0 +1,100 @@
+// Package store is the seam between the engine and the key-value store that
+// keeps the truth. Two drivers satisfy it, bbolt and memory; nothing above the
+// seam sees a driver's types or error texts.
+package store
+
+import "fmt"
+
+// Seq numbers committed transactions of a namespace, from 1. Seq 0 is the empty
+// namespace.
+type Seq uint64
+
+// Space is a key space of its own: one bucket in bbolt. Keys sort bytewise
+// inside a space.
+type Space uint8
+
+// The key spaces. Numbers are part of the file format.
+const (
+	Meta        Space = iota // format, database id, counters, high-water marks
+	Names                    // interned names
+	Nodes                    // node records by id
+	Edges                    // edge records in blocks by id
+	Log                      // log entries by seq
+	Index                    // external ids, unique and property indexes
+	Overflow                 // values over 2 KiB
+	Idempotency              // client keys with the seq they committed at
+	Activity                 // uses, last used: learning never rewrites content
+	Weights                  // learned weights and learning events
+	SpaceCount
+)
+
+// Put is one change: Value nil deletes the key.
+type Put struct {
+	Space Space
+	Key   []byte
+	Value []byte
+}
+
+// Batch is the write-set of one transaction: its Seq and its changes, each key
+// at most once.
+type Batch struct {
+	Seq  Seq
+	Puts []Put
+}
+
+// Reader reads one snapshot. Returned bytes are copies that the caller owns. It
+// must be closed, soon: a bbolt reader holds back page reuse.
+type Reader interface {
+	Seq() Seq
+	// Get returns nil when the key is absent.
+	Get(space Space, key []byte) ([]byte, error)
+	// GetMany appends the value of each key, nil for an absent one.
+	GetMany(space Space, keys [][]byte, out [][]byte) ([][]byte, error)
+	// Scan calls fn for keys in [from, to) in ascending order until it returns
+	// false; to nil means the end of the space. The bytes given to fn are valid
+	// during the call only.
+	Scan(space Space, from, to []byte, fn func(key, value []byte) bool) error
+	Close() error
+}
+
+// Outcome says what became of an Apply.
+type Outcome uint8
+
+// The four outcomes.
+const (
+	// Committed: all batches are durable.
+	Committed Outcome = iota
+	// Conflict: the store is not at the expected seq; nothing happened.
+	Conflict
+	// Failed: nothing happened and the store stays usable (full disk or a size
+	// limit, met before the first sync).
+	Failed
+	// Unknown: an error at a sync; the batches may or may not be there after
+	// reopening. The driver must not be written to again.
+	Unknown
+)
+
+func (o Outcome) String() string {
+	switch o {
+	case Committed:
+		return "committed"
+	case Conflict:
+		return "conflict"
+	case Failed:
+		return "failed"
+	case Unknown:
+		return "unknown"
+	}
+	return fmt.Sprintf("outcome %d", uint8(o))
+}
+
+// Driver is a key-value store of one namespace.
+type Driver interface {
+	// Snapshot opens a reader at the last committed seq.
+	Snapshot() (Reader, error)
+	// Apply makes all batches durable together, or none. The store must be at
+	// seq expect; the batches carry the seqs behind it, in order. err explains
+	// every outcome but Committed.
+	Apply(expect Seq, batches []Batch) (Outcome, error)
+	Close() error
+}

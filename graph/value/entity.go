@@ -1,0 +1,96 @@
+package value
+
+import "unsafe"
+
+// Prop is one property of a node or edge, or one entry of a map.
+type Prop struct {
+	Key   string
+	Value Value
+}
+
+// Node is a node as it was in one snapshot.
+type Node struct {
+	ID         NodeID
+	ElementID  string   // external id: the string property id, else a ULID
+	Labels     []string // in ascending order
+	Properties []Prop   // in ascending order of key, as the user set them
+}
+
+// Edge is an edge as it was in one snapshot. It runs from Src to Dst.
+type Edge struct {
+	ID           EdgeID
+	ElementID    string
+	Type         string
+	Src, Dst     NodeID
+	SrcElementID string
+	DstElementID string
+	Properties   []Prop // in ascending order of key
+}
+
+// Path is an alternating walk: len(Nodes) == len(Edges)+1, and Edges[i] joins
+// Nodes[i] and Nodes[i+1] in either direction. Its elements are of KindNode and
+// KindEdge, all of them loaded or all of them references.
+type Path struct {
+	Nodes []Value
+	Edges []Value
+}
+
+// NodeRef makes a reference to a node: an id whose content is not loaded. It
+// never leaves the executor.
+func NodeRef(id NodeID) Value { return Value{kind: KindNode, num: uint64(id)} }
+
+// EdgeRef makes a reference to an edge: an id whose content is not loaded.
+func EdgeRef(id EdgeID) Value { return Value{kind: KindEdge, num: uint64(id)} }
+
+// OfNode makes a loaded node. The node must not change afterwards.
+func OfNode(n *Node) Value {
+	return Value{kind: KindNode, num: uint64(n.ID), ptr: unsafe.Pointer(n)}
+}
+
+// OfEdge makes a loaded edge. The edge must not change afterwards.
+func OfEdge(e *Edge) Value {
+	return Value{kind: KindEdge, num: uint64(e.ID), ptr: unsafe.Pointer(e)}
+}
+
+// OfPath makes a path value. The path must not change afterwards.
+func OfPath(p *Path) Value { return Value{kind: KindPath, ptr: unsafe.Pointer(p)} }
+
+// NodeID returns the id of a node value, loaded or not; 0 for other kinds.
+func (v Value) NodeID() NodeID {
+	if v.kind != KindNode {
+		return 0
+	}
+	return NodeID(v.num)
+}
+
+// EdgeID returns the id of an edge value, loaded or not; 0 for other kinds.
+func (v Value) EdgeID() EdgeID {
+	if v.kind != KindEdge {
+		return 0
+	}
+	return EdgeID(v.num)
+}
+
+// AsNode returns the loaded node, or nil for a reference or another kind.
+func (v Value) AsNode() *Node {
+	if v.kind != KindNode {
+		return nil
+	}
+	return (*Node)(v.ptr)
+}
+
+// AsEdge returns the loaded edge, or nil for a reference or another kind.
+func (v Value) AsEdge() *Edge {
+	if v.kind != KindEdge {
+		return nil
+	}
+	return (*Edge)(v.ptr)
+}
+
+// AsPath returns the path, or nil for another kind.
+func (v Value) AsPath() *Path {
+	if v.kind != KindPath {
+		return nil
+	}
+	return (*Path)(v.ptr)
+}

@@ -1,0 +1,93 @@
+package value
+
+import (
+	"math"
+	"unsafe"
+)
+
+// Value is one immutable EQL value. It is 24 bytes, copied freely and safe for
+// concurrent use. The zero Value is Null. Compare values with Equal,
+// Equivalent or Order, never with ==.
+//
+// Small kinds live in num alone. Strings and lists keep their first element in
+// ptr and their length in num, so that making one allocates nothing.
+type Value struct {
+	ptr  unsafe.Pointer
+	num  uint64
+	kind Kind
+}
+
+// Null is the absent value.
+var Null = Value{}
+
+// Bool makes a boolean.
+func Bool(b bool) Value {
+	if b {
+		return Value{kind: KindBool, num: 1}
+	}
+	return Value{kind: KindBool}
+}
+
+// Int makes a 64-bit integer.
+func Int(i int64) Value { return Value{kind: KindInt, num: uint64(i)} }
+
+// Float makes a 64-bit IEEE 754 number.
+func Float(f float64) Value { return Value{kind: KindFloat, num: math.Float64bits(f)} }
+
+// String makes a string. It should be valid UTF-8; Validate tells.
+func String(s string) Value {
+	return Value{kind: KindString, num: uint64(len(s)), ptr: unsafe.Pointer(unsafe.StringData(s))}
+}
+
+// List makes a list. It takes over the slice: the caller must not change it.
+func List(elems []Value) Value {
+	return Value{kind: KindList, num: uint64(len(elems)), ptr: unsafe.Pointer(unsafe.SliceData(elems))}
+}
+
+// Kind tells what v holds.
+func (v Value) Kind() Kind { return v.kind }
+
+// IsNull reports whether v is Null.
+func (v Value) IsNull() bool { return v.kind == KindNull }
+
+// IsNumber reports whether v is an integer or a float.
+func (v Value) IsNumber() bool { return v.kind == KindInt || v.kind == KindFloat }
+
+// AsBool returns the boolean that v holds; v must be of KindBool. It, like all
+// As methods, returns a zero of its type when v is of another kind.
+func (v Value) AsBool() bool { return v.kind == KindBool && v.num != 0 }
+
+// AsInt returns the integer that v holds.
+func (v Value) AsInt() int64 {
+	if v.kind != KindInt {
+		return 0
+	}
+	return int64(v.num)
+}
+
+// AsFloat returns the number that v holds; an integer is converted.
+func (v Value) AsFloat() float64 {
+	switch v.kind {
+	case KindFloat:
+		return math.Float64frombits(v.num)
+	case KindInt:
+		return float64(int64(v.num))
+	}
+	return 0
+}
+
+// AsString returns the string that v holds, without copying it.
+func (v Value) AsString() string {
+	if v.kind != KindString || v.num == 0 {
+		return ""
+	}
+	return unsafe.String((*byte)(v.ptr), int(v.num))
+}
+
+// AsList returns the elements of v without copying them: read only.
+func (v Value) AsList() []Value {
+	if v.kind != KindList || v.num == 0 {
+		return nil
+	}
+	return unsafe.Slice((*Value)(v.ptr), int(v.num))
+}

@@ -1,0 +1,124 @@
+// Package access is what the query stages ask of a graph: the narrow view of
+// one transaction that binding, planning and execution read and write through.
+// A transaction of package graph satisfies it; tests use a map-based model.
+//
+// Ids handed out are those of package value. Methods that fill a buffer return
+// the filled part; the caller owns it. Nothing here is safe for concurrent use.
+package access
+
+import "engram/graph/value"
+
+// Direction says which way an edge is followed, seen from the node at hand.
+type Direction uint8
+
+// The directions.
+const (
+	Out Direction = iota
+	In
+	Both
+)
+
+// Adjacent is one edge seen from a node: the edge, its type and the node at the
+// other end. A self loop is seen once in direction Both.
+type Adjacent struct {
+	Edge value.EdgeID
+	Node value.NodeID // the other end
+	Type value.TypeID
+	Out  bool // the edge leaves the node it was seen from
+}
+
+// Names resolves interned names. Unknown names have no id: nothing can match
+// them, and reading through them yields null.
+type Names interface {
+	Label(name string) (value.LabelID, bool)
+	LabelName(value.LabelID) string
+	RelType(name string) (value.TypeID, bool)
+	RelTypeName(value.TypeID) string
+	Key(name string) (value.KeyID, bool)
+	KeyName(value.KeyID) string
+	// SchemaVersion changes whenever a name or an index is added or dropped.
+	SchemaVersion() uint64
+}
+
+// Statistics feed the planner. They are exact for the transaction's snapshot.
+type Statistics interface {
+	NodeCount(label value.LabelID) int64 // label 0: all nodes
+	EdgeCount(t value.TypeID) int64      // type 0: all edges
+}
+
+// Reader reads one snapshot, plus the transaction's own writes.
+type Reader interface {
+	Names
+	Statistics
+
+	// ScanNodes fills buf with ids greater than after, in ascending order, of
+	// nodes that carry label (0: any). A short fill means the end.
+	ScanNodes(label value.LabelID, after value.NodeID, buf []value.NodeID) ([]value.NodeID, error)
+	NodeExists(value.NodeID) bool
+	HasLabel(value.NodeID, value.LabelID) bool
+	// Labels appends the node's labels in ascending order of id.
+	Labels(id value.NodeID, buf []value.LabelID) []value.LabelID
+	// NodeProp returns Null when the node has no such property. For key "id" of
+	// a node without a stored id it returns the generated external id.
+	NodeProp(value.NodeID, value.KeyID) (value.Value, error)
+	// GatherNodeProp is NodeProp for many: out[i] belongs to ids[i].
+	GatherNodeProp(ids []value.NodeID, key value.KeyID, out []value.Value) error
+	// LoadNode copies the whole node out; nil when there is none.
+	LoadNode(value.NodeID) (*value.Node, error)
+
+	// Expand appends the edges of a node in direction dir whose type is one of
+	// types (empty: any), ordered by type, neighbour and edge id.
+	Expand(id value.NodeID, dir Direction, types []value.TypeID, buf []Adjacent) ([]Adjacent, error)
+	Degree(id value.NodeID, dir Direction, types []value.TypeID) int64
+	EdgeEnds(value.EdgeID) (src, dst value.NodeID, t value.TypeID, ok bool)
+	// ScanEdges is ScanNodes for edges of a type (0: any).
+	ScanEdges(t value.TypeID, after value.EdgeID, buf []value.EdgeID) ([]value.EdgeID, error)
+	EdgeProp(value.EdgeID, value.KeyID) (value.Value, error)
+	LoadEdge(value.EdgeID) (*value.Edge, error)
+
+	// NodesByID finds nodes whose property id equals v, in ascending order. A
+	// string names at most one; other kinds may name several.
+	NodesByID(v value.Value, buf []value.NodeID) ([]value.NodeID, error)
+	// SearchText ranks nodes by BM25 for the words of text, best first, ties by
+	// external id. keep, when not nil, drops nodes before ranking.
+	SearchText(text string, limit int, keep func(value.NodeID) bool) ([]TextHit, error)
+}
+
+// TextHit is one result of a text search.
+type TextHit struct {
+	Node  value.NodeID
+	Score float64
+}
+
+// Writer changes the graph. A write is visible to the reads that follow it.
+type Writer interface {
+	Reader
+
+	InternLabel(name string) (value.LabelID, error)
+	InternRelType(name string) (value.TypeID, error)
+	InternKey(name string) (value.KeyID, error)
+
+	// CreateNode stores a node. Null property values are left out. A string id
+	// that is taken already is an error.
+	CreateNode(labels []value.LabelID, props []Prop) (value.NodeID, error)
+	CreateEdge(src, dst value.NodeID, t value.TypeID, props []Prop) (value.EdgeID, error)
+	// SetNodeProp sets one property; Null removes it. It reports what was there.
+	SetNodeProp(value.NodeID, value.KeyID, value.Value) (old value.Value, err error)
+	SetEdgeProp(value.EdgeID, value.KeyID, value.Value) (old value.Value, err error)
+	// NodeKeys and EdgeKeys append the keys of the stored properties.
+	NodeKeys(id value.NodeID, buf []value.KeyID) ([]value.KeyID, error)
+	EdgeKeys(id value.EdgeID, buf []value.KeyID) ([]value.KeyID, error)
+	AddLabel(value.NodeID, value.LabelID) (added bool, err error)
+	RemoveLabel(value.NodeID, value.LabelID) (removed bool, err error)
+	// DeleteNode removes a node and with detach its edges too; it reports how
+	// many edges went. Without detach the node may still have edges: the commit
+	// then fails unless the statement deletes them as well.
+	DeleteNode(id value.NodeID, detach bool) (edges int64, err error)
+	DeleteEdge(value.EdgeID) (deleted bool, err error)
+}
+
+// Prop is one property to store.
+type Prop struct {
+	Key   value.KeyID
+	Value value.Value
+}

@@ -1,0 +1,253 @@
+package bound
+
+import "engram/query/internal/syntax"
+
+// Statement is a bound statement.
+type Statement struct {
+	Mode    syntax.Mode
+	Text    string
+	Query   *Query
+	Columns []string // empty when it returns nothing
+	Writes  bool
+	Locals  int // number of locals its expressions use
+}
+
+// Query is a union of single queries with the same columns.
+type Query struct {
+	Parts   []*Single
+	All     []bool // All[i]: Parts[i+1] is joined by UNION ALL
+	Columns []string
+}
+
+// Single is a sequence of clauses over rows of Width slots. A slot belongs to
+// one variable for good; clauses list the slots that live on behind them.
+type Single struct {
+	Clauses []Clause
+	Width   int
+	Vars    []Var // by slot
+	Args    []int // slots filled from outside before it runs (subqueries)
+	Out     []int // slots of the columns, in order; empty without RETURN
+}
+
+// Var names a slot. Anonymous pattern parts have an empty name.
+type Var struct {
+	Name string
+	Type Type
+}
+
+// Clause is one of the clause types below.
+type Clause interface{ At() syntax.Span }
+
+type (
+	// Match finds the patterns together: no edge is used twice among them.
+	Match struct {
+		syntax.Span
+		Optional bool
+		Patterns []*Pattern
+		Where    Expr  // or nil
+		New      []int // slots it binds; null after a failed OPTIONAL MATCH
+	}
+	// Unwind makes a row of every element.
+	Unwind struct {
+		syntax.Span
+		List Expr
+		Slot int
+	}
+	// Project is WITH or RETURN. Group and Aggs, when Aggregates is set, are
+	// computed first; Items, OrderBy and Where then read their slots. Item slots
+	// are new, so that OrderBy can read both sides of the projection; behind the
+	// clause only the item slots live.
+	Project struct {
+		syntax.Span
+		Return     bool
+		Aggregates bool
+		Group      []Item
+		Aggs       []Agg
+		Items      []Item
+		Distinct   bool
+		OrderBy    []Sort
+		Skip       Expr // reads no slots; nil: 0
+		Limit      Expr // reads no slots; nil: all
+		Where      Expr // over the item slots, after everything else; or nil
+	}
+	// Create makes what the patterns say; unbound slots are filled.
+	Create struct {
+		syntax.Span
+		Patterns []*Pattern
+	}
+	// Merge matches Pattern or creates it.
+	Merge struct {
+		syntax.Span
+		Pattern  *Pattern
+		New      []int
+		OnCreate []*SetItem
+		OnMatch  []*SetItem
+	}
+	// Set changes properties and labels, item by item.
+	Set struct {
+		syntax.Span
+		Items []*SetItem
+	}
+	// Remove removes properties and labels.
+	Remove struct {
+		syntax.Span
+		Items []*RemoveItem
+	}
+	// Delete deletes nodes, edges and paths.
+	Delete struct {
+		syntax.Span
+		Detach bool
+		Exprs  []Expr
+	}
+	// Foreach runs Body for every element.
+	Foreach struct {
+		syntax.Span
+		Slot int
+		List Expr
+		Body []Clause
+	}
+	// CallProc calls a procedure.
+	CallProc struct {
+		syntax.Span
+		Name   string
+		Args   []Expr
+		Yields []Yield
+		Where  Expr
+	}
+	// CallSubquery runs Query for each row: Inner[i] of the inner row is set to
+	// slot Outer[i]; the columns of its rows fill the slots of Out.
+	CallSubquery struct {
+		syntax.Span
+		Query *Query
+		Outer []int
+		Inner []int
+		Out   []int
+	}
+	// Remember stores a memory.
+	Remember struct {
+		syntax.Span
+		Text    Expr
+		Labels  []string
+		Props   Expr // or nil
+		Links   []Link
+		Alone   bool
+		Slot    int // of the memory
+		Created int // slot of whether it was new, or -1
+	}
+	// Recall finds memories. Where reads Node's slot.
+	Recall struct {
+		syntax.Span
+		Query  Expr
+		From   []Seed
+		Via    []string
+		Not    []string
+		Where  Expr
+		Depth  Expr
+		Limit  Expr
+		Node   int // slot the candidate is put into for Where
+		Yields []Yield
+	}
+)
+
+// Item is an expression with the slot and column name it goes to.
+type Item struct {
+	Expr Expr
+	Slot int
+	Name string
+}
+
+// Agg is one aggregate. Name is its canonical name in package fn; count(*) is
+// "count" without arguments.
+type Agg struct {
+	syntax.Span
+	Name     string
+	Args     []Expr
+	Distinct bool
+	Slot     int
+}
+
+// Sort is one sort key.
+type Sort struct {
+	Expr Expr
+	Desc bool
+}
+
+// Yield puts a field of a procedure or of RECALL into a slot.
+type Yield struct {
+	Field string
+	Slot  int
+	Name  string
+}
+
+// Link is one LINK of REMEMBER.
+type Link struct {
+	Node   int // slot
+	Type   string
+	Weight Expr // or nil
+}
+
+// Seed is one FROM of RECALL.
+type Seed struct {
+	Node   Expr
+	Weight Expr // or nil
+}
+
+// Pattern is a chain of nodes and edges: len(Nodes) == len(Rels)+1.
+type Pattern struct {
+	syntax.Span
+	Path     int // slot of the path, or -1
+	Shortest syntax.Shortest
+	Nodes    []*NodePat
+	Rels     []*RelPat
+}
+
+// NodePat is a node of a pattern. Bound tells that its slot has a value before
+// the clause runs (or, in CREATE, that an earlier part of the clause fills it).
+type NodePat struct {
+	syntax.Span
+	Slot   int
+	Bound  bool
+	Labels syntax.LabelExpr // or nil
+	Props  []PropPat
+	// PropsFrom is a parameter map in place of Props, or nil.
+	PropsFrom Expr
+	Where     Expr // or nil
+}
+
+// PropPat is key: expression in a pattern.
+type PropPat struct {
+	Key  string
+	Expr Expr
+}
+
+// RelPat is an edge of a pattern. With VarLength its slot holds a list.
+type RelPat struct {
+	syntax.Span
+	Slot      int
+	Bound     bool
+	Types     []string
+	Dir       syntax.RelDir
+	VarLength bool
+	Min, Max  int64 // Max -1: no bound
+	Props     []PropPat
+	PropsFrom Expr
+	Where     Expr // or nil
+}
+
+// SetItem is one item of SET: Target is a node, edge or map expression.
+type SetItem struct {
+	syntax.Span
+	Kind   syntax.SetKind
+	Target Expr
+	Key    string
+	Value  Expr
+	Labels []string
+}
+
+// RemoveItem removes Labels, or Key when Labels is empty.
+type RemoveItem struct {
+	syntax.Span
+	Target Expr
+	Labels []string
+	Key    string
+}
