@@ -8,24 +8,21 @@ package access
 
 import "engram/graph/value"
 
-// Direction says which way an edge is followed, seen from the node at hand.
-type Direction uint8
+// The types shared with package graph, whose transactions satisfy these
+// interfaces without importing them.
+type (
+	Direction = value.Direction
+	Adjacent  = value.Adjacent
+	Prop      = value.KeyProp
+	TextHit   = value.TextHit
+)
 
 // The directions.
 const (
-	Out Direction = iota
-	In
-	Both
+	Out  = value.Out
+	In   = value.In
+	Both = value.Both
 )
-
-// Adjacent is one edge seen from a node: the edge, its type and the node at the
-// other end. A self loop is seen once in direction Both.
-type Adjacent struct {
-	Edge value.EdgeID
-	Node value.NodeID // the other end
-	Type value.TypeID
-	Out  bool // the edge leaves the node it was seen from
-}
 
 // Names resolves interned names. Unknown names have no id: nothing can match
 // them, and reading through them yields null.
@@ -84,12 +81,6 @@ type Reader interface {
 	SearchText(text string, limit int, keep func(value.NodeID) bool) ([]TextHit, error)
 }
 
-// TextHit is one result of a text search.
-type TextHit struct {
-	Node  value.NodeID
-	Score float64
-}
-
 // Writer changes the graph. A write is visible to the reads that follow it.
 type Writer interface {
 	Reader
@@ -115,10 +106,4 @@ type Writer interface {
 	// then fails unless the statement deletes them as well.
 	DeleteNode(id value.NodeID, detach bool) (edges int64, err error)
 	DeleteEdge(value.EdgeID) (deleted bool, err error)
-}
-
-// Prop is one property to store.
-type Prop struct {
-	Key   value.KeyID
-	Value value.Value
 }

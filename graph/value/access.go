@@ -1,0 +1,32 @@
+package value
+
+// Direction says which way an edge is followed, seen from the node at hand.
+type Direction uint8
+
+// The directions.
+const (
+	Out Direction = iota
+	In
+	Both
+)
+
+// Adjacent is one edge seen from a node: the edge, its type and the node at the
+// other end. A self loop is seen once in direction Both.
+type Adjacent struct {
+	Edge EdgeID
+	Node NodeID // the other end
+	Type TypeID
+	Out  bool // the edge leaves the node it was seen from
+}
+
+// KeyProp is one property under its interned key.
+type KeyProp struct {
+	Key   KeyID
+	Value Value
+}
+
+// TextHit is one result of a text search.
+type TextHit struct {
+	Node  NodeID
+	Score float64
+}
