@@ -2,20 +2,17 @@
 // grammar only: names are not resolved and types are not checked here.
 package syntax
 
-import "engram/graph/value"
+import (
+	"engram/graph/value"
+	"engram/query/internal/fault"
+)
 
 // Pos is a place in the statement as typed.
-type Pos struct {
-	Offset int // bytes from the start
-	Line   int // from 1
-	Column int // from 1, in characters
-}
+type Pos = fault.Pos
 
-// Span is a part of the statement: [Start, End) in bytes, with Start's place.
-type Span struct {
-	Pos
-	End int
-}
+// Span is a part of the statement, with the place of its start. Embedding it
+// makes a node of the tree.
+type Span = fault.Span
 
 // Statement is one parsed statement.
 type Statement struct {
@@ -504,6 +501,3 @@ const (
 	OpNeg
 	OpPos
 )
-
-// At returns the span itself, so that embedding a Span makes a node.
-func (s Span) At() Span { return s }
