@@ -1,0 +1,351 @@
+package activation
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sort"
+)
+
+// Result is what a spread left behind.
+type Result struct {
+	// Nodes are all nodes with activation, strongest first, ties by the Source's
+	// order.
+	Nodes []Activated
+	// Limits are the bounds that were met, each once, in the order of their
+	// constants.
+	Limits []Limit
+	// EdgesFollowed counts edges that activation went over.
+	EdgesFollowed int
+
+	nodes []state
+	index table
+}
+
+// state is what is known of a touched node. Amounts are in units of 1/one.
+type state struct {
+	id       ID
+	residual uint64 // arrived and not yet pushed
+	incoming uint64 // arriving in the round at hand
+	kept     uint64
+	best     uint64 // strongest single contribution
+	bestFrom int32  // where it came from; -1 for a seed
+	bestEdge Edge
+	seed     bool
+}
+
+// Spread computes personalised PageRank from the seeds by forward push
+// (Andersen, Chung, Lang: Local graph partitioning using PageRank vectors, FOCS
+// 2006), bounded to Depth rounds. In a round every node whose residual r is at
+// least Residual times its number of edges keeps Restart·r and hands on the rest
+// over its edges, in proportion to weight times factor; then all arrivals become
+// residuals together. What is left at the end is settled where it lies, without
+// spreading: kept += Restart·r.
+func Spread(ctx context.Context, src Source, seeds []Seed, params Params) (*Result, error) {
+	p, err := params.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &spread{src: src, p: p, restart: uint64(p.Restart * float64(restartUnit)), res: &Result{}}
+	if err := s.plant(seeds); err != nil {
+		return nil, err
+	}
+	for round := 0; round < p.Depth && !s.full; round++ {
+		pushed, err := s.round(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !pushed {
+			break
+		}
+	}
+	return s.settle(), nil
+}
+
+type spread struct {
+	src     Source
+	p       Params
+	restart uint64
+	res     *Result
+	full    bool // MaxEdges was met: no further rounds
+
+	hitNodes, hitEdges, hitPerNode bool
+	factors                        []uint64
+}
+
+func (s *spread) plant(seeds []Seed) error {
+	sum := 0.0
+	for _, seed := range seeds {
+		if !(seed.Weight > 0) || math.IsInf(seed.Weight, 0) {
+			return fmt.Errorf("activation: seed %d has weight %v, want a positive number", seed.ID, seed.Weight)
+		}
+	}
+	// Weights are summed in the Source's order, so that the sum has the same
+	// bits for the same seeds in any order.
+	ordered := append([]Seed(nil), seeds...)
+	sort.SliceStable(ordered, func(i, j int) bool { return s.src.Less(ordered[i].ID, ordered[j].ID) })
+	for _, seed := range ordered {
+		sum += seed.Weight
+	}
+	if len(ordered) == 0 {
+		return ErrNoSeeds
+	}
+	for _, seed := range ordered {
+		i, ok := s.touch(seed.ID)
+		if !ok {
+			continue
+		}
+		st := &s.res.nodes[i]
+		st.residual += uint64(seed.Weight / sum * float64(one))
+		st.seed = true
+	}
+	return nil
+}
+
+// touch finds or makes the state of a node; false means MaxNodes is reached.
+func (s *spread) touch(id ID) (int32, bool) {
+	if i, ok := s.res.index.get(id); ok {
+		return i, true
+	}
+	if len(s.res.nodes) >= s.p.MaxNodes {
+		s.hitNodes = true
+		return 0, false
+	}
+	i := int32(len(s.res.nodes))
+	s.res.nodes = append(s.res.nodes, state{id: id, bestFrom: -1})
+	s.res.index.put(id, i)
+	return i, true
+}
+
+// round pushes every node that has residual and reports whether there was one.
+func (s *spread) round(ctx context.Context) (bool, error) {
+	frontier := s.frontier()
+	if len(frontier) == 0 {
+		return false, nil
+	}
+	ids := make([]ID, len(frontier))
+	for k, i := range frontier {
+		ids[k] = s.res.nodes[i].id
+	}
+	err := s.src.Edges(ctx, ids, func(k int, edges []Edge) error {
+		if !s.full {
+			s.push(frontier[k], edges)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return false, fmt.Errorf("activation: reading edges: %w", err)
+	}
+	for i := range s.res.nodes {
+		st := &s.res.nodes[i]
+		st.residual += st.incoming
+		st.incoming = 0
+	}
+	return true, nil
+}
+
+// frontier lists the nodes with residual, strongest first, so that what a limit
+// cuts off is the weakest and is the same in any insertion order.
+func (s *spread) frontier() []int32 {
+	least := uint64(s.p.Residual * float64(one))
+	var out []int32
+	for i := range s.res.nodes {
+		if s.res.nodes[i].residual > least {
+			out = append(out, int32(i))
+		}
+	}
+	sort.Slice(out, func(a, b int) bool {
+		x, y := &s.res.nodes[out[a]], &s.res.nodes[out[b]]
+		if x.residual != y.residual {
+			return x.residual > y.residual
+		}
+		return s.src.Less(x.id, y.id)
+	})
+	return out
+}
+
+func (s *spread) push(from int32, edges []Edge) {
+	edges, total := s.open(edges)
+	r := s.res.nodes[from].residual
+	if total == 0 || float64(r) < s.p.Residual*float64(one)*float64(len(edges)) {
+		return
+	}
+	if s.res.EdgesFollowed+len(edges) > s.p.MaxEdges {
+		s.hitEdges, s.full = true, true
+		return
+	}
+	if len(s.res.nodes)+len(edges) > s.p.MaxNodes { // some may find no room: the weakest
+		sort.Sort(&strongest{edges, s.factors, s.src})
+	}
+	s.res.EdgesFollowed += len(edges)
+	st := &s.res.nodes[from]
+	st.residual = 0
+	st.kept += r * s.restart / restartUnit
+	onward := r - r*s.restart/restartUnit
+	for k, e := range edges {
+		share := mulDiv(onward, s.factors[k], total)
+		if share == 0 {
+			continue
+		}
+		to, ok := s.touch(e.To)
+		if !ok {
+			continue
+		}
+		s.arrive(to, from, e, share)
+	}
+}
+
+func (s *spread) arrive(to, from int32, e Edge, share uint64) {
+	st := &s.res.nodes[to]
+	st.incoming += share
+	if st.seed || share < st.best {
+		return
+	}
+	if share == st.best && st.bestFrom >= 0 && !s.earlier(from, e, st) {
+		return
+	}
+	if s.leadsBack(from, to) {
+		return
+	}
+	st.best, st.bestFrom, st.bestEdge = share, from, e
+}
+
+// earlier breaks a tie between two equally strong ways to st: the origin that
+// is first in the Source's order, then the lower edge id.
+func (s *spread) earlier(from int32, e Edge, st *state) bool {
+	was, now := s.res.nodes[st.bestFrom].id, s.res.nodes[from].id
+	if was == now {
+		return parallelLess(e, st.bestEdge)
+	}
+	return s.src.Less(now, was)
+}
+
+// leadsBack reports whether the strongest way to from already goes through to,
+// so that taking it would make the path a loop.
+func (s *spread) leadsBack(from, to int32) bool {
+	for i := from; i >= 0; i = s.res.nodes[i].bestFrom {
+		if i == to {
+			return true
+		}
+	}
+	return false
+}
+
+// open gives each edge its factor, drops closed ones, and of too many keeps the
+// strongest. It reorders edges. The factors are left in s.factors.
+func (s *spread) open(edges []Edge) ([]Edge, uint64) {
+	kept := make([]Edge, 0, len(edges))
+	s.factors = s.factors[:0]
+	for _, e := range edges {
+		if f := s.factor(e); f > 0 {
+			kept, s.factors = append(kept, e), append(s.factors, f)
+		}
+	}
+	if len(kept) > s.p.EdgesPerNode {
+		s.hitPerNode = true
+		sort.Sort(&strongest{kept, s.factors, s.src})
+		kept, s.factors = kept[:s.p.EdgesPerNode], s.factors[:s.p.EdgesPerNode]
+	}
+	var total uint64
+	for _, f := range s.factors {
+		total += f
+	}
+	return kept, total
+}
+
+func (s *spread) factor(e Edge) uint64 {
+	f := min(max(e.Weight, 0), 1)
+	if s.p.Factor != nil {
+		f *= min(max(s.p.Factor(e.Type, e.Out), 0), factorMax)
+	}
+	return uint64(f * float64(factorOne))
+}
+
+type strongest struct {
+	edges   []Edge
+	factors []uint64
+	src     Source
+}
+
+func (s *strongest) Len() int { return len(s.edges) }
+func (s *strongest) Less(i, j int) bool {
+	if s.factors[i] != s.factors[j] {
+		return s.factors[i] > s.factors[j]
+	}
+	if s.edges[i].To != s.edges[j].To {
+		return s.src.Less(s.edges[i].To, s.edges[j].To)
+	}
+	return parallelLess(s.edges[i], s.edges[j])
+}
+
+// parallelLess orders edges between the same two nodes. Ids come last, since
+// they depend on the order of insertion.
+func parallelLess(a, b Edge) bool {
+	switch {
+	case a.Out != b.Out:
+		return a.Out
+	case a.Type != b.Type:
+		return a.Type < b.Type
+	}
+	return a.Edge < b.Edge
+}
+
+func (s *strongest) Swap(i, j int) {
+	s.edges[i], s.edges[j] = s.edges[j], s.edges[i]
+	s.factors[i], s.factors[j] = s.factors[j], s.factors[i]
+}
+
+func (s *spread) settle() *Result {
+	r := s.res
+	for i := range r.nodes {
+		st := &r.nodes[i]
+		st.kept += st.residual * s.restart / restartUnit
+		if st.kept > 0 {
+			r.Nodes = append(r.Nodes, Activated{ID: st.id, Activation: float64(st.kept) / float64(one), Seed: st.seed})
+		}
+	}
+	sort.Slice(r.Nodes, func(i, j int) bool {
+		if r.Nodes[i].Activation != r.Nodes[j].Activation {
+			return r.Nodes[i].Activation > r.Nodes[j].Activation
+		}
+		return s.src.Less(r.Nodes[i].ID, r.Nodes[j].ID)
+	})
+	for _, l := range []struct {
+		hit   bool
+		limit Limit
+	}{{s.hitNodes, LimitNodes}, {s.hitEdges, LimitEdges}, {s.hitPerNode, LimitEdgesPerNode}} {
+		if l.hit {
+			r.Limits = append(r.Limits, l.limit)
+		}
+	}
+	return r
+}
+
+// Activation returns the activation of a node, 0 when it was not reached.
+func (r *Result) Activation(id ID) float64 {
+	i, ok := r.index.get(id)
+	if !ok {
+		return 0
+	}
+	return float64(r.nodes[i].kept) / float64(one)
+}
+
+// Path returns the strongest way activation came to a node; false when it was
+// not reached.
+func (r *Result) Path(id ID) (Path, bool) {
+	i, ok := r.index.get(id)
+	if !ok {
+		return Path{}, false
+	}
+	var back []Step
+	for r.nodes[i].bestFrom >= 0 {
+		st := &r.nodes[i]
+		back = append(back, Step{Edge: st.bestEdge.Edge, Out: st.bestEdge.Out, To: st.id})
+		i = st.bestFrom
+	}
+	path := Path{From: r.nodes[i].id}
+	for k := len(back) - 1; k >= 0; k-- {
+		path.Steps = append(path.Steps, back[k])
+	}
+	return path, true
+}
