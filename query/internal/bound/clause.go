@@ -9,7 +9,11 @@ type Statement struct {
 	Query   *Query
 	Columns []string // empty when it returns nothing
 	Writes  bool
-	Locals  int // number of locals its expressions use
+	Locals  int // number of locals its expressions use, subqueries included
+	// Implicit lists the parameters that a procedure call takes as arguments
+	// without writing them. A missing one is ParameterMissing (MissingParameter)
+	// at compile time, unlike other parameters.
+	Implicit []string
 }
 
 // Query is a union of single queries with the same columns.
@@ -25,7 +29,9 @@ type Single struct {
 	Clauses []Clause
 	Width   int
 	Vars    []Var // by slot
-	Args    []int // slots filled from outside before it runs (subqueries)
+	// Args are the slots filled from outside before it runs (subqueries). They
+	// hold their value in every row, behind projections and aggregates too.
+	Args []int
 	Out     []int // slots of the columns, in order; empty without RETURN
 }
 
@@ -68,7 +74,10 @@ type (
 		OrderBy    []Sort
 		Skip       Expr // reads no slots; nil: 0
 		Limit      Expr // reads no slots; nil: all
-		Where      Expr // over the item slots, after everything else; or nil
+		// Where is applied after everything else; or nil. Like OrderBy it reads
+		// both sides of the projection, but only the item slots with Distinct, and
+		// only those and the Group and Aggs slots with Aggregates.
+		Where Expr
 	}
 	// Create makes what the patterns say; unbound slots are filled.
 	Create struct {
