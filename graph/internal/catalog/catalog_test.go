@@ -1,0 +1,69 @@
+package catalog_test
+
+import (
+	"fmt"
+	"testing"
+
+	"engram/graph/internal/catalog"
+)
+
+func TestVersionsStayApart(t *testing.T) {
+	c := catalog.New()
+	var id uint32
+	for i := range 300 {
+		name := fmt.Sprintf("L%03d", i)
+		before := c
+		// A version that is given up must not be seen by the next one.
+		if lost, _ := before.With(catalog.Label, "lost"); lost.Name(catalog.Label, uint32(i+1)) != "lost" {
+			t.Fatal("the name was not added")
+		}
+		c, id = c.With(catalog.Label, name)
+		if id != uint32(i+1) || c.Name(catalog.Label, id) != name || c.Version() == before.Version() {
+			t.Fatalf("%s has id %d", name, id)
+		}
+		if _, ok := before.Lookup(catalog.Label, name); ok {
+			t.Fatalf("an older version knows %s", name)
+		}
+	}
+	for i := range 300 {
+		if id, ok := c.Lookup(catalog.Label, fmt.Sprintf("L%03d", i)); !ok || id != uint32(i+1) {
+			t.Fatalf("L%03d is %d, %v", i, id, ok)
+		}
+	}
+	if _, ok := c.Lookup(catalog.Label, "lost"); ok {
+		t.Error("an abandoned name is there")
+	}
+	same, id := c.With(catalog.Label, "L007")
+	if same != c || id != 8 {
+		t.Errorf("a known name made a version, id %d", id)
+	}
+	if _, ok := c.Lookup(catalog.Key, "L007"); ok || c.Name(catalog.Label, 0) != "" || c.Name(catalog.Label, 301) != "" {
+		t.Error("names leak between classes or beyond the ids")
+	}
+}
+
+func TestLoad(t *testing.T) {
+	var l catalog.Load
+	for i, name := range []string{"A", "B"} {
+		if err := l.Add(catalog.StoreKey(catalog.Label, uint32(i+1)), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Add(catalog.StoreKey(catalog.Key, 1), "id"); err != nil {
+		t.Fatal(err)
+	}
+	c := l.Done()
+	if id, ok := c.Lookup(catalog.Label, "B"); !ok || id != 2 || c.Len(catalog.Key) != 1 {
+		t.Errorf("B is %d, %v", id, ok)
+	}
+	for name, key := range map[string][]byte{
+		"a hole": catalog.StoreKey(catalog.Label, 9), "a class": catalog.StoreKey(9, 1), "a length": {1},
+	} {
+		if l.Add(key, "X") == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+	if l.Add(catalog.StoreKey(catalog.Label, 3), "A") == nil {
+		t.Error("a name twice was accepted")
+	}
+}

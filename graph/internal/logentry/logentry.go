@@ -1,0 +1,209 @@
+// Package logentry is the format of the log: for each seq everything that a
+// follower needs to move from the seq before it, without reading anything but
+// the records the entry names.
+package logentry
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"engram/graph/internal/record"
+	"engram/graph/value"
+)
+
+// version of the entry format. 1: first version.
+const version = 1
+
+// Entry is one transaction as followers see it. Order inside a slice is the
+// order in which the changes happened; a follower applies the slices in the
+// order of the fields.
+type Entry struct {
+	// Bulk marks a batch of a bulk load: the entry lists nothing but the id
+	// ranges, and a follower reads the records of [From, To).
+	Bulk             bool
+	NodeFrom, NodeTo value.NodeID
+	EdgeFrom, EdgeTo value.EdgeID
+	NodesAdded       []NodeAdded
+	Labels           []LabelsSet
+	EdgesAdded       []EdgeAdded
+	EdgesDeleted     []value.EdgeID
+	NodesDeleted     []value.NodeID // incident edges end with them
+	Hot              []HotSet
+	TextChanged      []value.NodeID // in ascending order
+	EdgesSwept       []value.EdgeID // records of edges that ended with a node before
+}
+
+// NodeAdded is a new node with the labels it has at the end.
+type NodeAdded struct {
+	ID        value.NodeID
+	CreatedMS int64
+	Labels    []value.LabelID
+}
+
+// LabelsSet is an older node's labels at the end.
+type LabelsSet struct {
+	ID     value.NodeID
+	Labels []value.LabelID
+}
+
+// EdgeAdded is a new edge.
+type EdgeAdded struct {
+	ID        value.EdgeID
+	Src, Dst  value.NodeID
+	Type      value.TypeID
+	CreatedMS int64
+}
+
+// HotSet is a property that the topology keeps a copy of; Null when removed.
+type HotSet struct {
+	ID    value.NodeID
+	Key   value.KeyID
+	Value value.Value
+}
+
+// Append appends the payload of an entry.
+func Append(b []byte, e *Entry) ([]byte, error) {
+	flags := byte(0)
+	if e.Bulk {
+		flags = 1
+	}
+	b = append(b, version, flags)
+	for _, v := range []uint64{uint64(e.NodeFrom), uint64(e.NodeTo), uint64(e.EdgeFrom), uint64(e.EdgeTo)} {
+		b = binary.AppendUvarint(b, v)
+	}
+	b = binary.AppendUvarint(b, uint64(len(e.NodesAdded)))
+	for _, n := range e.NodesAdded {
+		b = binary.AppendUvarint(b, uint64(n.ID))
+		b = binary.AppendVarint(b, n.CreatedMS)
+		b = appendIDs(b, n.Labels)
+	}
+	b = binary.AppendUvarint(b, uint64(len(e.Labels)))
+	for _, n := range e.Labels {
+		b = appendIDs(binary.AppendUvarint(b, uint64(n.ID)), n.Labels)
+	}
+	b = binary.AppendUvarint(b, uint64(len(e.EdgesAdded)))
+	for _, x := range e.EdgesAdded {
+		for _, v := range []uint64{uint64(x.ID), uint64(x.Src), uint64(x.Dst), uint64(x.Type)} {
+			b = binary.AppendUvarint(b, v)
+		}
+		b = binary.AppendVarint(b, x.CreatedMS)
+	}
+	b = appendIDs(b, e.EdgesDeleted)
+	b = appendIDs(b, e.NodesDeleted)
+	b = binary.AppendUvarint(b, uint64(len(e.Hot)))
+	for _, h := range e.Hot {
+		b = binary.AppendUvarint(b, uint64(h.ID))
+		b = binary.AppendUvarint(b, uint64(h.Key))
+		enc, err := record.AppendValue(nil, h.Value)
+		if err != nil {
+			return nil, err
+		}
+		b = binary.AppendUvarint(b, uint64(len(enc)))
+		b = append(b, enc...)
+	}
+	b = appendIDs(b, e.TextChanged)
+	return appendIDs(b, e.EdgesSwept), nil
+}
+
+func appendIDs[T ~uint32 | ~uint64](b []byte, ids []T) []byte {
+	b = binary.AppendUvarint(b, uint64(len(ids)))
+	for _, id := range ids {
+		b = binary.AppendUvarint(b, uint64(id))
+	}
+	return b
+}
+
+var errShort = errors.New("the log entry ends too early")
+
+type reader struct {
+	b   []byte
+	err error
+}
+
+func (r *reader) uint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.err, r.b = errShort, nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) int() int64 {
+	v, n := binary.Varint(r.b)
+	if n <= 0 {
+		r.err, r.b = errShort, nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+// each reads a count and calls fn so often; an item takes at least a byte.
+func (r *reader) each(fn func()) {
+	n := r.uint()
+	if n > uint64(len(r.b)) {
+		r.err, r.b = errShort, nil
+		return
+	}
+	for ; n > 0 && r.err == nil; n-- {
+		fn()
+	}
+}
+
+func ids[T ~uint32 | ~uint64](r *reader) (out []T) {
+	r.each(func() { out = append(out, T(r.uint())) })
+	return out
+}
+
+// Decode decodes the payload of an entry. Nothing in the result refers to it.
+func Decode(b []byte) (*Entry, error) {
+	if len(b) < 2 || b[0] != version {
+		return nil, fmt.Errorf("not a log entry of version %d", version)
+	}
+	e := &Entry{Bulk: b[1]&1 != 0}
+	r := &reader{b: b[2:]}
+	e.NodeFrom, e.NodeTo = value.NodeID(r.uint()), value.NodeID(r.uint())
+	e.EdgeFrom, e.EdgeTo = value.EdgeID(r.uint()), value.EdgeID(r.uint())
+	r.each(func() {
+		e.NodesAdded = append(e.NodesAdded,
+			NodeAdded{ID: value.NodeID(r.uint()), CreatedMS: r.int(), Labels: ids[value.LabelID](r)})
+	})
+	r.each(func() {
+		e.Labels = append(e.Labels, LabelsSet{ID: value.NodeID(r.uint()), Labels: ids[value.LabelID](r)})
+	})
+	r.each(func() {
+		e.EdgesAdded = append(e.EdgesAdded, EdgeAdded{
+			ID: value.EdgeID(r.uint()), Src: value.NodeID(r.uint()), Dst: value.NodeID(r.uint()),
+			Type: value.TypeID(r.uint()), CreatedMS: r.int(),
+		})
+	})
+	e.EdgesDeleted, e.NodesDeleted = ids[value.EdgeID](r), ids[value.NodeID](r)
+	r.each(func() { e.Hot = append(e.Hot, r.hot()) })
+	e.TextChanged, e.EdgesSwept = ids[value.NodeID](r), ids[value.EdgeID](r)
+	if r.err == nil && len(r.b) > 0 {
+		r.err = fmt.Errorf("%d bytes behind the log entry", len(r.b))
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return e, nil
+}
+
+func (r *reader) hot() HotSet {
+	h := HotSet{ID: value.NodeID(r.uint()), Key: value.KeyID(r.uint())}
+	n := r.uint()
+	if n > uint64(len(r.b)) {
+		r.err, r.b = errShort, nil
+		return h
+	}
+	v, err := record.DecodeValue(r.b[:n])
+	r.b = r.b[n:]
+	if err != nil {
+		r.err = err
+	}
+	h.Value = v
+	return h
+}
