@@ -28,7 +28,11 @@ const (
 	SpaceCount
 )
 
-// Put is one change: Value nil deletes the key.
+// MaxKey is the longest key in bytes; keys are not empty.
+const MaxKey = 4096
+
+// Put is one change: Value nil deletes the key (an empty, not nil, value is
+// stored). Space must be below SpaceCount and Key 1 to MaxKey bytes.
 type Put struct {
 	Space Space
 	Key   []byte
@@ -42,8 +46,12 @@ type Batch struct {
 	Puts []Put
 }
 
-// Reader reads one snapshot. Returned bytes are copies that the caller owns. It
-// must be closed, soon: a bbolt reader holds back page reuse.
+// Reader reads one snapshot. Returned bytes are copies that the caller owns. It is
+// safe for concurrent use until it is closed. It must be closed, soon: a bbolt
+// reader holds back page reuse, so that the file grows.
+//
+// A damaged page is answered with an error that wraps ErrDamaged, never with a
+// panic.
 type Reader interface {
 	Seq() Seq
 	// Get returns nil when the key is absent.
@@ -51,8 +59,8 @@ type Reader interface {
 	// GetMany appends the value of each key, nil for an absent one.
 	GetMany(space Space, keys [][]byte, out [][]byte) ([][]byte, error)
 	// Scan calls fn for keys in [from, to) in ascending order until it returns
-	// false; to nil means the end of the space. The bytes given to fn are valid
-	// during the call only.
+	// false; from nil means the start and to nil the end of the space. The bytes
+	// given to fn are valid during the call only and must not be changed.
 	Scan(space Space, from, to []byte, fn func(key, value []byte) bool) error
 	Close() error
 }
@@ -88,13 +96,36 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("outcome %d", uint8(o))
 }
 
-// Driver is a key-value store of one namespace.
+// Stats are counters of a driver since it was opened and sizes now. The memory
+// driver counts only Applies.
+type Stats struct {
+	Applies      uint64 // committed Apply calls
+	PagesWritten uint64 // pages handed to the file, meta pages included
+	BytesWritten uint64 // bytes of those pages
+	FileBytes    int64  // length of the file, room for growth included
+	UsedBytes    int64  // pages below the high-water mark, free ones included
+	FreePages    int    // pages that can be used again, now or soon
+	PageBytes    int    // size of a page
+}
+
+// Driver is a key-value store of one namespace. Apply is called by one goroutine
+// at a time; everything else at any time until Close.
 type Driver interface {
-	// Snapshot opens a reader at the last committed seq.
+	// Snapshot opens a reader at the last committed seq. It must not be called
+	// while an Apply runs, nor after one whose outcome is Unknown: a reader opened
+	// then may see what is not durable. (The engine keeps one reader open instead.)
 	Snapshot() (Reader, error)
 	// Apply makes all batches durable together, or none. The store must be at
-	// seq expect; the batches carry the seqs behind it, in order. err explains
-	// every outcome but Committed.
+	// seq expect; the batches carry the seqs behind it, in order. A key changed by
+	// several batches ends with the last one's value. err explains every outcome
+	// but Committed. The batches are not kept after the call.
 	Apply(expect Seq, batches []Batch) (Outcome, error)
+	// Stats reads the counters.
+	Stats() Stats
+	// Check looks at every page of the store and reports each problem found; it
+	// returns an error only when it could not look. Values are not understood here:
+	// checksums of records are checked by the graph.
+	Check(report func(problem string)) error
+	// Close releases the store. Readers must be closed before; it waits for them.
 	Close() error
 }
