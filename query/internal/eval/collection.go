@@ -1,0 +1,264 @@
+package eval
+
+import (
+	"engram/graph/value"
+	"engram/query/internal/bound"
+	"engram/query/internal/fault"
+	"engram/query/internal/syntax"
+)
+
+// valueSize is the memory one element of a list takes, in bytes.
+const valueSize = 24
+
+func (c *compiler) list(e *bound.List) Fn {
+	elems := c.exprs(e.Elems)
+	return func(env *Env, row int) (value.Value, error) {
+		if err := env.grow(len(elems) * valueSize); err != nil {
+			return value.Null, err
+		}
+		out := make([]value.Value, len(elems))
+		for i, f := range elems {
+			v, err := f(env, row)
+			if err != nil {
+				return value.Null, err
+			}
+			out[i] = v
+		}
+		return value.List(out), nil
+	}
+}
+
+func (c *compiler) mapLit(e *bound.Map) Fn {
+	keys, values := e.Keys, c.exprs(e.Values)
+	return func(env *Env, row int) (value.Value, error) {
+		if err := env.grow(len(keys) * 2 * valueSize); err != nil {
+			return value.Null, err
+		}
+		out := make([]value.Prop, len(keys))
+		for i, f := range values {
+			v, err := f(env, row)
+			if err != nil {
+				return value.Null, err
+			}
+			out[i] = value.Prop{Key: keys[i], Value: v}
+		}
+		return value.Map(out), nil
+	}
+}
+
+func (c *compiler) mapProjection(e *bound.MapProjection) Fn {
+	of, star, span := c.expr(e.E), e.Star, e.At()
+	names, values := make([]name, len(e.Keys)), make([]Fn, len(e.Keys))
+	for i, k := range e.Keys {
+		names[i], values[i] = newName(keyName, k), c.opt(e.Values[i])
+	}
+	return func(env *Env, row int) (value.Value, error) {
+		v, err := of(env, row)
+		if err != nil || v.IsNull() {
+			return value.Null, err
+		}
+		switch v.Kind() {
+		case value.KindNode, value.KindEdge, value.KindMap:
+		default:
+			return value.Null, typeError(span, "a map is projected from a node, relationship or map, not from %s", v.Kind())
+		}
+		var out []value.Prop
+		if star {
+			props, err := env.Properties(v)
+			if err != nil {
+				return value.Null, at(err, span)
+			}
+			out = append(out, props...)
+		}
+		for i := range names {
+			var got value.Value
+			if values[i] != nil {
+				got, err = values[i](env, row)
+			} else {
+				got, err = env.property(v, &names[i], span)
+			}
+			if err != nil {
+				return value.Null, err
+			}
+			out = append(out, value.Prop{Key: names[i].text, Value: got})
+		}
+		return value.Map(out), env.grow(len(out) * 2 * valueSize)
+	}
+}
+
+// elements evaluates the list of a comprehension. ok is false for null.
+func (e *Env) elements(f Fn, row int, span syntax.Span, what string) (l []value.Value, ok bool, err error) {
+	v, err := f(e, row)
+	if err != nil || v.IsNull() {
+		return nil, false, err
+	}
+	if v.Kind() != value.KindList {
+		return nil, false, typeError(span, "%s goes over a LIST, not over a value of type %s", what, v.Kind())
+	}
+	return v.AsList(), true, nil
+}
+
+func (c *compiler) listComp(e *bound.ListComp) Fn {
+	list, where, proj, local := c.expr(e.List), c.opt(e.Where), c.opt(e.Proj), e.Var
+	span, whereAt := e.List.At(), syntax.Span{}
+	if e.Where != nil {
+		whereAt = e.Where.At()
+	}
+	return func(env *Env, row int) (value.Value, error) {
+		elems, ok, err := env.elements(list, row, span, "a list comprehension")
+		if err != nil || !ok {
+			return value.Null, err
+		}
+		var out []value.Value
+		if where == nil {
+			out = make([]value.Value, 0, len(elems))
+		}
+		for _, v := range elems {
+			if err := env.tick(); err != nil {
+				return value.Null, err
+			}
+			env.setLocal(local, v)
+			if where != nil {
+				keep, err := env.predicate(where, row, whereAt)
+				if err != nil {
+					return value.Null, err
+				}
+				if keep != value.True {
+					continue
+				}
+			}
+			if proj != nil {
+				if v, err = proj(env, row); err != nil {
+					return value.Null, err
+				}
+			}
+			out = append(out, v)
+		}
+		if err := env.grow(len(out) * valueSize); err != nil {
+			return value.Null, err
+		}
+		return value.List(out), nil
+	}
+}
+
+// predicate evaluates a condition.
+func (e *Env) predicate(f Fn, row int, span syntax.Span) (value.Tri, error) {
+	v, err := f(e, row)
+	if err != nil {
+		return value.Unknown, err
+	}
+	return truth(v, span, "the condition")
+}
+
+func (c *compiler) quantifier(e *bound.Quantifier) Fn {
+	list, where, local, kind := c.expr(e.List), c.opt(e.Where), e.Var, e.Kind
+	span, whereAt := e.List.At(), syntax.Span{}
+	if e.Where != nil {
+		whereAt = e.Where.At()
+	}
+	return func(env *Env, row int) (value.Value, error) {
+		elems, ok, err := env.elements(list, row, span, "a quantifier")
+		if err != nil || !ok {
+			return value.Null, err
+		}
+		var tally quantTally
+		for _, v := range elems {
+			if err := env.tick(); err != nil {
+				return value.Null, err
+			}
+			env.setLocal(local, v)
+			t := value.True
+			if where != nil {
+				if t, err = env.predicate(where, row, whereAt); err != nil {
+					return value.Null, err
+				}
+			}
+			if tally.add(t); tally.decided(kind) {
+				break
+			}
+		}
+		return tally.result(kind).Value(), nil
+	}
+}
+
+// quantTally counts the answers of a quantifier's predicate.
+type quantTally struct{ yes, no, unknown int }
+
+func (q *quantTally) add(t value.Tri) {
+	switch t {
+	case value.True:
+		q.yes++
+	case value.False:
+		q.no++
+	default:
+		q.unknown++
+	}
+}
+
+// decided reports whether no further element can change the result.
+func (q *quantTally) decided(kind syntax.QuantKind) bool {
+	switch kind {
+	case syntax.QuantAll:
+		return q.no > 0
+	case syntax.QuantSingle:
+		return q.yes > 1
+	}
+	return q.yes > 0
+}
+
+func (q *quantTally) result(kind syntax.QuantKind) value.Tri {
+	if !q.decided(kind) && q.unknown > 0 {
+		return value.Unknown
+	}
+	switch kind {
+	case syntax.QuantAll:
+		return value.TriOf(q.no == 0)
+	case syntax.QuantAny:
+		return value.TriOf(q.yes > 0)
+	case syntax.QuantNone:
+		return value.TriOf(q.yes == 0)
+	}
+	return value.TriOf(q.yes == 1)
+}
+
+func (c *compiler) reduce(e *bound.Reduce) Fn {
+	start, list, step := c.expr(e.Init), c.expr(e.List), c.expr(e.E)
+	acc, local, span := e.Acc, e.Var, e.List.At()
+	return func(env *Env, row int) (value.Value, error) {
+		elems, ok, err := env.elements(list, row, span, "reduce()")
+		if err != nil || !ok {
+			return value.Null, err
+		}
+		sum, err := start(env, row)
+		if err != nil {
+			return value.Null, err
+		}
+		for _, v := range elems {
+			if err := env.tick(); err != nil {
+				return value.Null, err
+			}
+			env.setLocal(acc, sum)
+			env.setLocal(local, v)
+			if sum, err = step(env, row); err != nil {
+				return value.Null, err
+			}
+		}
+		return sum, nil
+	}
+}
+
+func (c *compiler) subquery(e *bound.Subquery) Fn {
+	outer, span := c.exprs(e.Outer), e.At()
+	return func(env *Env, row int) (value.Value, error) {
+		if env.Runner == nil {
+			return value.Null, fault.New(fault.NotSupported, fault.Runtime, "NotSupported", span, "a subquery cannot be used here")
+		}
+		base, err := env.push(outer, row)
+		if err != nil {
+			return value.Null, err
+		}
+		v, err := env.Runner.RunSubquery(env, e, env.stack[base:])
+		env.pop(base)
+		return v, at(err, span)
+	}
+}
