@@ -32,7 +32,7 @@ type Single struct {
 	// Args are the slots filled from outside before it runs (subqueries). They
 	// hold their value in every row, behind projections and aggregates too.
 	Args []int
-	Out     []int // slots of the columns, in order; empty without RETURN
+	Out  []int // slots of the columns, in order; empty without RETURN
 }
 
 // Var names a slot. Anonymous pattern parts have an empty name.

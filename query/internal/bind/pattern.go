@@ -1,0 +1,152 @@
+package bind
+
+import (
+	"engram/query/internal/bound"
+	"engram/query/internal/fault"
+	"engram/query/internal/syntax"
+)
+
+// matcher binds the patterns of one reading clause. Variables are declared
+// first, properties and conditions are bound afterwards, so that they see every
+// variable of the clause.
+type matcher struct {
+	*single
+	clause string
+	before *scope // what was there before the clause
+	edges  map[string]bool
+	fresh  []int
+	later  []func()
+}
+
+func (s *single) newMatcher(clause string) *matcher {
+	return &matcher{single: s, clause: clause, before: s.scope.clone(), edges: map[string]bool{}}
+}
+
+// match binds MATCH and OPTIONAL MATCH.
+func (s *single) match(c *syntax.Match) {
+	m := s.newMatcher("MATCH")
+	out := &bound.Match{Span: c.Span, Optional: c.Optional}
+	for _, p := range c.Patterns {
+		out.Patterns = append(out.Patterns, m.pattern(p))
+	}
+	m.finish()
+	out.Where = s.predicate(c.Where, "WHERE")
+	out.New = m.fresh
+	s.emit(out)
+}
+
+func (m *matcher) finish() {
+	for _, f := range m.later {
+		f()
+	}
+}
+
+func (m *matcher) pattern(p *syntax.Pattern) *bound.Pattern {
+	out := &bound.Pattern{Span: p.Span, Path: -1, Shortest: p.Shortest}
+	for i, node := range p.Nodes {
+		out.Nodes = append(out.Nodes, m.node(node))
+		if i < len(p.Rels) {
+			out.Rels = append(out.Rels, m.rel(p.Rels[i]))
+		}
+	}
+	if p.Shortest != syntax.NotShortest && len(p.Rels) != 1 {
+		m.b.fail(fault.Syntax("InvalidRelationshipPattern", p.Span, "a shortest path is asked of one relationship pattern between two nodes"))
+	}
+	if p.Var != nil {
+		out.Path = m.define(p.Var, pathType)
+	}
+	return out
+}
+
+// define declares a variable that must be new, and notes its slot.
+func (m *matcher) define(name *syntax.Name, t bound.Type) int {
+	slot := m.b.define(m.scope, name, t)
+	m.fresh = append(m.fresh, slot)
+	return slot
+}
+
+// use returns the slot of a pattern variable and whether it had a value before
+// the clause. kinds are what its value may be.
+func (m *matcher) use(name *syntax.Name, t bound.Type, kinds bound.Kinds, what string) (slot int, known bool) {
+	if name == nil {
+		slot = m.rows.slot("", t)
+		m.fresh = append(m.fresh, slot)
+		return slot, false
+	}
+	slot, ok := m.scope.slots[name.Text]
+	if !ok {
+		return m.define(name, t), false
+	}
+	had := m.rows.vars[slot].Type
+	wrongElem := kinds == kList && had.Elem != nil && had.Elem.Never(kEdge)
+	if had.Never(kinds) || wrongElem {
+		m.b.fail(fault.Syntax("VariableTypeConflict", name.At(), "variable `%s` is a %s and can't be used as a %s",
+			name.Text, kindNames(had.Kinds), what))
+	}
+	return slot, m.before.has(name.Text)
+}
+
+func (m *matcher) node(p *syntax.NodePattern) *bound.NodePat {
+	out := &bound.NodePat{Span: p.Span, Labels: p.Labels}
+	out.Slot, out.Bound = m.use(p.Var, nodeType, kNode, "node")
+	m.later = append(m.later, func() {
+		out.Props, out.PropsFrom = m.props(p.Props)
+		out.Where = m.predicate(p.Where, "WHERE")
+	})
+	return out
+}
+
+func (m *matcher) rel(p *syntax.RelPattern) *bound.RelPat {
+	out := &bound.RelPat{Span: p.Span, Types: texts(p.Types), Dir: p.Dir, Min: 1, Max: 1}
+	if p.Var0 != nil {
+		out.VarLength, out.Max = true, -1
+		if p.Var0.Min != nil {
+			out.Min = *p.Var0.Min
+		}
+		if p.Var0.Max != nil {
+			out.Max = *p.Var0.Max
+		}
+		out.Slot, out.Bound = m.use(p.Var, edgesType, kList, "list of relationships")
+	} else {
+		out.Slot, out.Bound = m.use(p.Var, edgeType, kEdge, "relationship")
+	}
+	if p.Var != nil {
+		if m.edges[p.Var.Text] {
+			m.b.fail(fault.Syntax("RelationshipUniquenessViolation", p.Var.At(),
+				"relationship `%s` can't stand for two relationships of one pattern", p.Var.Text).
+				WithHint("Give the second one another name."))
+		}
+		m.edges[p.Var.Text] = true
+	}
+	m.later = append(m.later, func() {
+		out.Props, out.PropsFrom = m.props(p.Props)
+		out.Where = m.predicate(p.Where, "WHERE")
+	})
+	return out
+}
+
+// props binds the properties of a pattern that is matched: a map, never a
+// parameter.
+func (m *matcher) props(e syntax.Expr) ([]bound.PropPat, bound.Expr) {
+	if p, ok := e.(*syntax.Param); ok {
+		m.b.fail(fault.Syntax("InvalidParameterUse", p.Span, "a parameter can't stand for all properties in %s", m.clause).
+			WithHint("Name the keys: {key: $%s.key}.", p.Name))
+		return nil, nil
+	}
+	return m.propList(e, m.clause)
+}
+
+// propList binds {k: e, ...}, or a parameter in its place.
+func (s *single) propList(e syntax.Expr, where string) ([]bound.PropPat, bound.Expr) {
+	switch e := e.(type) {
+	case nil:
+		return nil, nil
+	case *syntax.MapLit:
+		var out []bound.PropPat
+		for i, key := range e.Keys {
+			out = append(out, bound.PropPat{Key: key.Text, Expr: s.expr(e.Values[i], where)})
+		}
+		return out, nil
+	}
+	return nil, s.expr(e, where)
+}

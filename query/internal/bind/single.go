@@ -1,0 +1,140 @@
+package bind
+
+import (
+	"engram/query/internal/bound"
+	"engram/query/internal/fault"
+	"engram/query/internal/syntax"
+)
+
+// single is the state of one single query: its row layout, the scope that the
+// next clause sees and the clauses bound so far.
+type single struct {
+	b     *binder
+	rows  *rows
+	scope *scope
+	outer *importer
+	out   *bound.Single
+	// columns are set by the clause that ends the query with rows.
+	columns []string
+	// always are the variables of the surroundings, which stay visible behind
+	// WITH inside a subquery expression.
+	always map[string]int
+}
+
+// single binds one part of a query and returns its columns.
+func (b *binder) single(part *syntax.SingleQuery, outer *importer, union bool) (*bound.Single, []string) {
+	s := &single{b: b, rows: &rows{}, outer: outer, out: &bound.Single{}}
+	s.scope = newScope(s.rows)
+	clauses := part.Clauses
+	if outer != nil {
+		clauses = outer.enter(s, clauses)
+	}
+	if len(clauses) == 0 && outer == nil {
+		b.fail(fault.Syntax("UnexpectedSyntax", syntax.Span{}, "the statement is empty"))
+	}
+	if outer == nil && !union && len(clauses) == 1 && s.alone(clauses[0]) {
+		return s.finish()
+	}
+	for i, c := range clauses {
+		s.clause(c, i == len(clauses)-1)
+		if b.err != nil {
+			break
+		}
+	}
+	if b.err == nil && len(clauses) > 0 {
+		s.checkEnd(clauses[len(clauses)-1])
+	}
+	return s.finish()
+}
+
+func (s *single) finish() (*bound.Single, []string) {
+	s.out.Width = len(s.rows.vars)
+	s.out.Vars = s.rows.vars
+	s.out.Args = s.rows.args
+	return s.out, s.columns
+}
+
+func (s *single) emit(c bound.Clause) { s.out.Clauses = append(s.out.Clauses, c) }
+
+// alone binds a clause that has a meaning of its own when it is the whole
+// statement, and reports whether it was one.
+func (s *single) alone(c syntax.Clause) bool {
+	switch c := c.(type) {
+	case *syntax.Call:
+		s.standaloneCall(c)
+	case *syntax.Remember:
+		s.standaloneRemember(c)
+	default:
+		return false
+	}
+	return true
+}
+
+// clause binds one clause and appends it.
+func (s *single) clause(c syntax.Clause, last bool) {
+	if s.columns != nil || s.returned() {
+		s.b.fail(fault.Syntax("InvalidClauseComposition", c.At(), "nothing may follow RETURN in a query").
+			WithHint("Use WITH in place of RETURN to go on."))
+		return
+	}
+	switch c := c.(type) {
+	case *syntax.Match:
+		s.match(c)
+	case *syntax.Unwind:
+		s.unwind(c)
+	case *syntax.Projection:
+		s.projection(c)
+	case *syntax.Call:
+		s.call(c)
+	case *syntax.CallSubquery:
+		s.callSubquery(c)
+	case *syntax.Recall:
+		s.recall(c, last)
+	default:
+		s.update(c)
+	}
+}
+
+func (s *single) returned() bool {
+	if len(s.out.Clauses) == 0 {
+		return false
+	}
+	p, ok := s.out.Clauses[len(s.out.Clauses)-1].(*bound.Project)
+	return ok && p.Return
+}
+
+// checkEnd refuses queries that compute rows and drop them.
+func (s *single) checkEnd(last syntax.Clause) {
+	if s.outer != nil && s.outer.anyEnd {
+		return
+	}
+	what := ""
+	switch last := last.(type) {
+	case *syntax.Match:
+		what = "MATCH"
+	case *syntax.Unwind:
+		what = "UNWIND"
+	case *syntax.Projection:
+		if !last.Return {
+			what = "WITH"
+		}
+	case *syntax.Call:
+		if last.HasYield {
+			what = "CALL ... YIELD"
+		}
+	}
+	if what != "" {
+		s.b.fail(fault.Syntax("InvalidClauseComposition", last.At(), "a query can't end with %s", what).
+			WithHint("Add a RETURN."))
+	}
+}
+
+func (s *single) unwind(c *syntax.Unwind) {
+	list := s.expr(c.List, "UNWIND")
+	elem := bound.Any
+	if t := list.Type(); t.Only(kList) && t.Elem != nil {
+		elem = *t.Elem
+	}
+	slot := s.b.define(s.scope, c.As, elem)
+	s.emit(&bound.Unwind{Span: c.Span, List: list, Slot: slot})
+}

@@ -1,0 +1,271 @@
+package bind
+
+import (
+	"engram/query/internal/bound"
+	"engram/query/internal/fault"
+	"engram/query/internal/syntax"
+)
+
+// importer brings variables of the surroundings into a subquery: name i becomes
+// argument slot i of every part.
+type importer struct {
+	names []string
+	types []bound.Type
+	base  int // locals in use around
+	// explicit subqueries (CALL) see only what their first WITH names.
+	explicit bool
+	anyEnd   bool // the query may end without RETURN
+}
+
+// enter fills the argument slots of one part and returns the clauses left to
+// bind.
+func (m *importer) enter(s *single, clauses []syntax.Clause) []syntax.Clause {
+	s.rows.base = m.base
+	s.always = map[string]int{}
+	for i, name := range m.names {
+		slot := s.rows.slot(name, m.types[i])
+		s.rows.args = append(s.rows.args, slot)
+		if !m.explicit {
+			s.scope.slots[name] = slot
+			s.always[name] = slot
+		}
+	}
+	if !m.explicit {
+		return clauses
+	}
+	with := importingWith(clauses)
+	if with == nil {
+		return clauses
+	}
+	for i, name := range m.names {
+		if with.Star || importedBy(with)[name] {
+			s.scope.slots[name] = i
+		}
+	}
+	return clauses[1:]
+}
+
+// importingWith returns the WITH that names what a CALL subquery imports, or
+// nil: it is the first clause and does nothing else.
+func importingWith(clauses []syntax.Clause) *syntax.Projection {
+	if len(clauses) == 0 {
+		return nil
+	}
+	p, ok := clauses[0].(*syntax.Projection)
+	if !ok || p.Return || p.Distinct || p.OrderBy != nil || p.Skip != nil || p.Limit != nil || p.Where != nil {
+		return nil
+	}
+	for _, item := range p.Items {
+		if _, ok := item.Expr.(*syntax.Variable); !ok || item.As != nil {
+			return nil
+		}
+	}
+	return p
+}
+
+func importedBy(p *syntax.Projection) map[string]bool {
+	out := map[string]bool{}
+	for _, item := range p.Items {
+		if v, ok := item.Expr.(*syntax.Variable); ok {
+			out[v.Text] = true
+		}
+	}
+	return out
+}
+
+// imports prepares a subquery that mentions n: what of it is visible here is
+// imported. It returns the expressions that fill the arguments.
+func (v *env) imports(n *names, at syntax.Span) (*importer, []bound.Expr) {
+	list := n.list
+	if n.star {
+		list = append(list, v.vars.list()...)
+	}
+	m := &importer{base: v.base + len(v.locals), anyEnd: true}
+	seen := map[string]bool{}
+	var outer []bound.Expr
+	for _, name := range list {
+		if seen[name] || !v.visible(name) {
+			continue
+		}
+		seen[name] = true
+		e := v.variable(name, at)
+		m.names = append(m.names, name)
+		m.types = append(m.types, e.Type())
+		outer = append(outer, e)
+	}
+	return m, outer
+}
+
+// inner makes the bound subquery: its arguments are slots 0, 1, ... .
+func inner(at syntax.Span, kind bound.SubqueryKind, t bound.Type, q *bound.Query, outer []bound.Expr) *bound.Subquery {
+	slots := make([]int, len(outer))
+	for i := range slots {
+		slots[i] = i
+	}
+	return &bound.Subquery{Info: info(at, t), Kind: kind, Query: q, Outer: outer, Inner: slots}
+}
+
+// subquery binds EXISTS {}, COUNT {} and COLLECT {}.
+func (v *env) subquery(e *syntax.Subquery) bound.Expr {
+	if bad := firstUpdate(e.Query); bad != nil {
+		v.b.fail(fault.Syntax("InvalidClauseComposition", bad.At(), "a subquery in an expression can't change the graph"))
+		return nothing(e.Span)
+	}
+	n := &names{}
+	n.query(e.Query)
+	m, outer := v.imports(n, e.Span)
+	m.anyEnd = e.Kind != syntax.CollectSubquery
+	q := v.b.query(e.Query, m)
+	if v.b.err != nil {
+		return nothing(e.Span)
+	}
+	switch e.Kind {
+	case syntax.ExistsSubquery:
+		return inner(e.Span, bound.Exists, boolType, q, outer)
+	case syntax.CountSubquery:
+		return inner(e.Span, bound.Count, intType, q, outer)
+	}
+	if len(q.Columns) != 1 {
+		v.b.fail(fault.Syntax("InvalidClauseComposition", e.Span, "COLLECT { } must return one column, not %d", len(q.Columns)))
+		return nothing(e.Span)
+	}
+	elem := bound.Type{}
+	for i, part := range q.Parts {
+		t := part.Vars[part.Out[0]].Type
+		if i == 0 {
+			elem = t
+		} else {
+			elem = elem.Or(t)
+		}
+	}
+	return inner(e.Span, bound.Collect, bound.ListOf(elem), q, outer)
+}
+
+// firstUpdate returns the first clause of q that writes, or nil.
+func firstUpdate(q *syntax.Query) syntax.Clause {
+	for _, part := range q.Parts {
+		for _, c := range part.Clauses {
+			switch c := c.(type) {
+			case *syntax.Create, *syntax.Merge, *syntax.Set, *syntax.Remove, *syntax.Delete,
+				*syntax.Foreach, *syntax.Remember:
+				return c
+			case *syntax.CallSubquery:
+				if bad := firstUpdate(c.Query); bad != nil {
+					return bad
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// patternPredicate binds a pattern as a condition: whether it has a match. It
+// may not introduce variables.
+func (v *env) patternPredicate(e *syntax.PatternExpr) bound.Expr {
+	if e.Pattern.Shortest != syntax.NotShortest {
+		return v.expr(e)
+	}
+	v.onlyKnown(e.Pattern)
+	q, outer := v.patternQuery(e.Pattern, nil, nil, e.Span)
+	return inner(e.Span, bound.Exists, boolType, q, outer)
+}
+
+func (v *env) onlyKnown(p *syntax.Pattern) {
+	check := func(name *syntax.Name) {
+		if name != nil && !v.visible(name.Text) {
+			v.b.undefined(name.Text, name.At(), v.vars.list())
+		}
+	}
+	check(p.Var)
+	for i, node := range p.Nodes {
+		check(node.Var)
+		if i < len(p.Rels) {
+			check(p.Rels[i].Var)
+		}
+	}
+}
+
+// patternComp binds [p = pattern WHERE e | e].
+func (v *env) patternComp(e *syntax.PatternComp) bound.Expr {
+	q, outer := v.patternQuery(e.Pattern, e.Where, e.Proj, e.Span)
+	elem := bound.Any
+	if v.b.err == nil {
+		part := q.Parts[0]
+		elem = part.Vars[part.Out[0]].Type
+	}
+	return inner(e.Span, bound.Collect, bound.ListOf(elem), q, outer)
+}
+
+// patternQuery makes the query MATCH p WHERE where RETURN proj; proj may be nil.
+func (v *env) patternQuery(p *syntax.Pattern, where, proj syntax.Expr, at syntax.Span) (*bound.Query, []bound.Expr) {
+	n := &names{}
+	n.pattern(p)
+	n.exprs(where, proj)
+	m, outer := v.imports(n, at)
+	clauses := []syntax.Clause{&syntax.Match{Span: p.Span, Patterns: []*syntax.Pattern{p}, Where: where}}
+	if proj != nil {
+		item := &syntax.Item{Span: proj.At(), Expr: proj, Text: "value"}
+		clauses = append(clauses, &syntax.Projection{Span: proj.At(), Return: true, Items: []*syntax.Item{item}})
+	}
+	q := &syntax.Query{Parts: []*syntax.SingleQuery{{Clauses: clauses}}}
+	return v.b.query(q, m), outer
+}
+
+// callSubquery binds CALL { }.
+func (s *single) callSubquery(c *syntax.CallSubquery) {
+	m := &importer{base: s.rows.base, explicit: true, anyEnd: true}
+	out := &bound.CallSubquery{Span: c.Span}
+	for _, name := range s.imported(c.Query) {
+		slot, ok := s.scope.slots[name.Text]
+		if !ok {
+			s.b.undefined(name.Text, name.At(), s.scope.names())
+			return
+		}
+		out.Inner = append(out.Inner, len(m.names))
+		out.Outer = append(out.Outer, slot)
+		m.names = append(m.names, name.Text)
+		m.types = append(m.types, s.rows.vars[slot].Type)
+	}
+	out.Query = s.b.query(c.Query, m)
+	if s.b.err != nil {
+		return
+	}
+	for i, name := range out.Query.Columns {
+		t := bound.Type{}
+		for _, part := range out.Query.Parts {
+			t = t.Or(part.Vars[part.Out[i]].Type)
+		}
+		out.Out = append(out.Out, s.b.define(s.scope, &syntax.Name{Span: c.Span, Text: name}, t))
+	}
+	s.emit(out)
+}
+
+// imported lists the variables that the parts of a CALL subquery import, each
+// once.
+func (s *single) imported(q *syntax.Query) []*syntax.Name {
+	var out []*syntax.Name
+	seen := map[string]bool{}
+	add := func(name *syntax.Name) {
+		if !seen[name.Text] {
+			seen[name.Text] = true
+			out = append(out, name)
+		}
+	}
+	for _, part := range q.Parts {
+		with := importingWith(part.Clauses)
+		if with == nil {
+			continue
+		}
+		if with.Star {
+			for _, name := range s.scope.names() {
+				add(&syntax.Name{Span: with.Span, Text: name})
+			}
+		}
+		for _, item := range with.Items {
+			if v, ok := item.Expr.(*syntax.Variable); ok {
+				add(&v.Name)
+			}
+		}
+	}
+	return out
+}
