@@ -1,0 +1,154 @@
+package logical
+
+import (
+	"math"
+
+	"engram/graph/value"
+	"engram/query/internal/bound"
+	"engram/query/internal/syntax"
+)
+
+// boolType is the static type of a predicate.
+var boolType = bound.OneOf(value.KindBool)
+
+// estimator guesses how many rows a step of a pattern yields.
+type estimator struct {
+	g     Graph
+	preds []bound.Expr
+}
+
+func newEstimator(g Graph, preds []bound.Expr) estimator { return estimator{g: g, preds: preds} }
+
+// Without statistics a graph is taken to have this many nodes, a tenth of them
+// under each label, and edges to each.
+const (
+	guessNodes  = 10_000
+	guessDegree = 10
+	// eqShare and filterShare are the part of the rows that an equality and any
+	// other predicate are taken to keep.
+	eqShare     = .05
+	filterShare = .4
+)
+
+// start is the estimated number of nodes to look at when slot is scanned first.
+func (e estimator) start(have Slots, slot int) float64 {
+	rows := e.nodes("")
+	share := 1.0
+	for _, p := range e.preds {
+		if label, ok := labelTest(p, slot); ok {
+			rows = math.Min(rows, e.nodes(label))
+			continue
+		}
+		if _, _, ok := idTest(p, slot, have); ok {
+			return 1
+		}
+		if reads := SlotsOf(p); reads.Has(slot) && have.With(slot).Covers(reads) {
+			share *= predShare(p)
+		}
+	}
+	return rows * (.5 + .5*share) // a scan costs, whatever the filter keeps
+}
+
+func predShare(p bound.Expr) float64 {
+	if b, ok := p.(*bound.Binary); ok && b.Op == syntax.OpEq {
+		return eqShare
+	}
+	return filterShare
+}
+
+func (e estimator) nodes(label string) float64 {
+	if e.g == nil {
+		if label == "" {
+			return guessNodes
+		}
+		return guessNodes / 10
+	}
+	if label == "" {
+		return float64(e.g.NodeCount(0))
+	}
+	id, ok := e.g.Label(label)
+	if !ok {
+		return 0
+	}
+	return float64(e.g.NodeCount(id))
+}
+
+// fanout is the estimated number of rows that following s makes of one.
+func (e estimator) fanout(have Slots, s *step) float64 {
+	from, to := s.left, s.right
+	if !have.Has(from) {
+		from, to = to, from
+	}
+	degree := float64(guessDegree)
+	if e.g != nil {
+		edges := float64(0)
+		for _, t := range s.rel.Types {
+			if id, ok := e.g.RelType(t); ok {
+				edges += float64(e.g.EdgeCount(id))
+			}
+		}
+		if len(s.rel.Types) == 0 {
+			edges = float64(e.g.EdgeCount(0))
+		}
+		degree = edges / math.Max(1, float64(e.g.NodeCount(0)))
+	}
+	if s.rel.Dir == syntax.Undirected {
+		degree *= 2
+	}
+	for _, p := range e.preds {
+		if reads := SlotsOf(p); reads.Has(to) && have.With(to, s.rel.Slot).Covers(reads) {
+			degree *= predShare(p)
+		}
+	}
+	if s.rel.VarLength {
+		return math.Pow(math.Max(degree, 2), 3)
+	}
+	return degree
+}
+
+// labelTest tells whether p tests slot for one plain label.
+func labelTest(p bound.Expr, slot int) (string, bool) {
+	h, ok := p.(*bound.HasLabels)
+	if !ok {
+		return "", false
+	}
+	s, ok := h.E.(*bound.Slot)
+	if !ok || s.Index != slot {
+		return "", false
+	}
+	l, ok := h.Labels.(*syntax.LabelName)
+	if !ok {
+		return "", false
+	}
+	return l.Text, true
+}
+
+// idTest tells whether p is slot.id = e or slot.id IN e where e only reads
+// slots of have.
+func idTest(p bound.Expr, slot int, have Slots) (e bound.Expr, in, ok bool) {
+	b, isBinary := p.(*bound.Binary)
+	if !isBinary || b.Op != syntax.OpEq && b.Op != syntax.OpIn {
+		return nil, false, false
+	}
+	if isID(b.L, slot) && usable(b.R, slot, have) {
+		return b.R, b.Op == syntax.OpIn, true
+	}
+	if b.Op == syntax.OpEq && isID(b.R, slot) && usable(b.L, slot, have) {
+		return b.L, false, true
+	}
+	return nil, false, false
+}
+
+func isID(e bound.Expr, slot int) bool {
+	p, ok := e.(*bound.Prop)
+	if !ok || p.Key != "id" {
+		return false
+	}
+	s, ok := p.E.(*bound.Slot)
+	return ok && s.Index == slot
+}
+
+func usable(e bound.Expr, slot int, have Slots) bool {
+	reads := SlotsOf(e)
+	return !reads.Has(slot) && have.Covers(reads)
+}

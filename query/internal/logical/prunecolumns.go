@@ -1,0 +1,45 @@
+package logical
+
+// pruneColumns tells every operator which slots live on behind it: those that
+// are read above. Switched off, all slots with a value live on.
+func (b *builder) pruneColumns(p *Part) {
+	need := Slots(nil).With(p.Out...)
+	if b.off.Has(PruneColumns) {
+		need = nil
+		for s := range p.Width {
+			need = need.With(s)
+		}
+	}
+	b.carry(p.Op, need)
+}
+
+// carry sets Carry and Live of the tree at op, need being what is read above,
+// and returns what the leaf of the chain has to provide.
+func (b *builder) carry(op Op, need Slots) Slots {
+	m := op.Meta()
+	m.Live = need.And(Defined(op))
+	inputs := op.Inputs()
+	if len(inputs) == 0 {
+		return m.Live
+	}
+	in := Defined(*inputs[0])
+	below := need.Without(Defines(op)...).Union(Reads(op)).And(in)
+	switch o := op.(type) {
+	case *Optional:
+		below = below.Union(b.carry(o.Inner, m.Live.With(o.RowSlot)).Without(o.RowSlot))
+	case *Merge:
+		below = below.Union(b.carry(o.Inner, need.With(o.New...).Union(Reads(op))))
+	case *Foreach:
+		below = below.Union(b.carry(o.Body, nil).Without(o.Slot))
+	case *Aggregate:
+		below = Reads(op)
+	}
+	if b.off.Has(PruneColumns) {
+		below = in
+	}
+	m.Carry = need.Without(Defines(op)...).And(in).List()
+	if _, ok := op.(*Aggregate); ok {
+		m.Carry = nil
+	}
+	return b.carry(*inputs[0], below)
+}

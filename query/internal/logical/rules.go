@@ -1,0 +1,84 @@
+package logical
+
+import "strings"
+
+// Rules is a set of rules, used to switch them off.
+type Rules uint32
+
+// The rules, in the order they are applied.
+const (
+	// OrderPatterns starts a MATCH at its cheapest node and follows the cheapest
+	// edge first, instead of reading it from left to right.
+	OrderPatterns Rules = 1 << iota
+	// PushFilters tests predicates as soon as what they read is known.
+	PushFilters
+	// SeekIDs finds a node by its id instead of scanning for it.
+	SeekIDs
+	// ScanLabels scans the nodes of a label instead of all nodes.
+	ScanLabels
+	// MeetInto follows edges between two known nodes from the cheaper end.
+	MeetInto
+	// FuseTopK keeps the first rows while sorting instead of sorting all.
+	FuseTopK
+	// SpareBarriers puts a barrier only where a write could be seen, instead of
+	// around every write.
+	SpareBarriers
+	// PruneColumns drops columns that nobody reads any more.
+	PruneColumns
+	endOfRules
+)
+
+// AllRules switches every rule off.
+const AllRules = endOfRules - 1
+
+// Has reports whether a rule is in the set.
+func (r Rules) Has(rule Rules) bool { return r&rule != 0 }
+
+var ruleNames = []string{
+	"OrderPatterns", "PushFilters", "SeekIDs", "ScanLabels", "MeetInto", "FuseTopK", "SpareBarriers", "PruneColumns",
+}
+
+// RuleNames returns the names of the rules in the order they are applied; rule i
+// is Rules(1) << i.
+func RuleNames() []string { return append([]string(nil), ruleNames...) }
+
+// String lists the rules of the set.
+func (r Rules) String() string {
+	var out []string
+	for i, n := range ruleNames {
+		if r.Has(1 << i) {
+			out = append(out, n)
+		}
+	}
+	return strings.Join(out, ",")
+}
+
+// rewrite applies the rules to a part. OrderPatterns has worked while the
+// patterns were laid out.
+func (b *builder) rewrite(p *Part) {
+	steps := []struct {
+		rule  Rules
+		apply func(*Op)
+	}{
+		{PushFilters, pushFilters},
+		{SeekIDs, seekIDs},
+		{ScanLabels, b.scanLabels},
+		{MeetInto, meetInto},
+		{FuseTopK, fuseTopK},
+	}
+	for _, s := range steps {
+		if !b.off.Has(s.rule) {
+			everywhere(&p.Op, s.apply)
+		}
+	}
+	b.insertBarriers(&p.Op)
+	b.pruneColumns(p)
+}
+
+// everywhere applies a rule to every operator, outer ones first.
+func everywhere(op *Op, rule func(*Op)) {
+	rule(op)
+	for _, in := range (*op).Inputs() {
+		everywhere(in, rule)
+	}
+}

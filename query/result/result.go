@@ -1,0 +1,60 @@
+// Package result is what a statement answers with: columns, rows, what it
+// changed and, when asked, how it was run. It is the leaf that the packages
+// above the language share.
+package result
+
+import (
+	"time"
+
+	"engram/graph/value"
+)
+
+// Result is the complete answer of one statement. Nodes, edges and paths in its
+// rows are loaded: they stay valid after the transaction that read them ends.
+type Result struct {
+	// Columns are the names of the columns, in order; empty for a statement that
+	// returns nothing.
+	Columns []string
+	// Rows hold one value for each column.
+	Rows [][]value.Value
+	// Counters tell what the statement changed.
+	Counters Counters
+	// Plan is set by EXPLAIN and PROFILE, else nil.
+	Plan *Plan
+	// Notices are remarks that are no errors.
+	Notices []Notice
+	// Timings tell where the time went.
+	Timings Timings
+}
+
+// Counters are the net changes of a statement: the difference between the graph
+// before it and after it. What it both creates and deletes is not counted.
+type Counters struct {
+	NodesCreated int64
+	NodesDeleted int64
+	EdgesCreated int64
+	EdgesDeleted int64
+	// A property that is overwritten counts as one removed and one set.
+	PropertiesSet     int64
+	PropertiesRemoved int64
+	// Labels are counted as distinct labels in the graph: those that no node
+	// carried before, and those that no node carries any more.
+	LabelsAdded   int64
+	LabelsRemoved int64
+}
+
+// Any reports whether the statement changed anything.
+func (c Counters) Any() bool { return c != Counters{} }
+
+// Notice is a remark on a statement, such as a pattern that makes a cartesian
+// product.
+type Notice struct {
+	Code    string // stable, such as CartesianProduct
+	Message string // one sentence
+}
+
+// Timings are durations by the executor's clock. Zero where not measured.
+type Timings struct {
+	Plan time.Duration // parsing, binding and planning; 0 when it was cached
+	Run  time.Duration
+}
