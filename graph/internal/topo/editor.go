@@ -177,13 +177,18 @@ func (e *Editor) AddEdge(id value.EdgeID, src, dst value.NodeID, t value.TypeID,
 	if !okA || !okB {
 		return fmt.Errorf("add edge %d from node %d to node %d: %w", id, src, dst, ErrMissing)
 	}
-	s := e.v.edgeIDs.add(uint64(id), e.tok)
-	p, i := e.v.ownEdge(s, e.tok), s&edgeMask
-	p.init(i, ends{a, b}, t, init, e.tok)
+	s := e.storeEdge(id, ends{a, b}, t, init)
 	e.link(0, a, uint32(t), b, s)
 	e.link(1, b, uint32(t), a, s)
 	e.v.addTypeCount(t, 1, e.tok)
 	return nil
+}
+
+// storeEdge fills the columns of a new edge.
+func (e *Editor) storeEdge(id value.EdgeID, ab ends, t value.TypeID, init EdgeInit) Slot {
+	s := e.v.edgeIDs.add(uint64(id), e.tok)
+	e.v.ownEdge(s, e.tok).init(s&edgeMask, ab, t, init, e.tok)
+	return s
 }
 
 func (p *edgePage) init(i uint32, ab ends, t value.TypeID, init EdgeInit, tok *token) {

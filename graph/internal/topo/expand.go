@@ -84,39 +84,6 @@ func (v *Version) Neighbours(slot Slot, dir value.Direction, types []value.TypeI
 	return buf
 }
 
-// Degree returns how many edges Expand would append.
-func (v *Version) Degree(id value.NodeID, dir value.Direction, types []value.TypeID) int64 {
-	slot, ok := v.NodeSlot(id)
-	if !ok {
-		return 0
-	}
-	return v.DegreeSlot(slot, dir, types)
-}
-
-// DegreeSlot is Degree for the slot of a living node.
-func (v *Version) DegreeSlot(slot Slot, dir value.Direction, types []value.TypeID) int64 {
-	seg := v.segs.at(slot >> segBits)
-	if seg == nil {
-		return 0
-	}
-	var tl typeList
-	n := int64(0)
-	plain := v.plain(seg, dir, slot)
-	for _, t := range tl.of(types) {
-		if plain {
-			_, lo, hi := seg.packed(dir, slot, t)
-			n += int64(hi - lo)
-			continue
-		}
-		var w walk
-		w.init(v, seg, dir, slot, t)
-		for _, ok := w.next(); ok; _, ok = w.next() {
-			n++
-		}
-	}
-	return n
-}
-
 // plain reports whether a node's edges in one direction are a packed run as it
 // stands: nothing in the overlay, no doomed neighbour possible.
 func (v *Version) plain(seg *segment, dir value.Direction, slot Slot) bool {

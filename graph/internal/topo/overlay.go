@@ -223,14 +223,13 @@ func (it *treeIter) seek(t *tree, e entry) {
 	}
 }
 
-// next returns the next entry.
-func (it *treeIter) next() (entry, bool) {
+// settle moves to a leaf with an entry left, and returns it; nil at the end.
+func (it *treeIter) settle() *treeNode {
 	for it.depth >= 0 {
 		n := it.nodes[it.depth]
 		if i := it.pos[it.depth]; i < len(n.items) {
 			if n.kids == nil {
-				it.pos[it.depth]++
-				return n.items[i], true
+				return n
 			}
 			it.descend(n.kids[i])
 			continue
@@ -240,7 +239,17 @@ func (it *treeIter) next() (entry, bool) {
 			it.pos[it.depth]++
 		}
 	}
-	return entry{}, false
+	return nil
+}
+
+// next returns the next entry.
+func (it *treeIter) next() (entry, bool) {
+	n := it.settle()
+	if n == nil {
+		return entry{}, false
+	}
+	it.pos[it.depth]++
+	return n.items[it.pos[it.depth]-1], true
 }
 
 func (it *treeIter) descend(n *treeNode) {
@@ -248,14 +257,33 @@ func (it *treeIter) descend(n *treeNode) {
 	it.nodes[it.depth], it.pos[it.depth] = n, 0
 }
 
-// peek returns the next entry without moving.
-func (it *treeIter) peek() (entry, bool) {
-	save := *it
-	e, ok := it.next()
-	if ok {
-		it.pos[it.depth]--
-		return e, true
+// since calls fn, in order, for what makes old into t: entries added since, and
+// entries removed since with gone set. Leaves that both share are passed over
+// unread.
+func (t *tree) since(old *tree, fn func(entry)) {
+	var a, b treeIter
+	a.seek(t, entry{})
+	b.seek(old, entry{})
+	for {
+		x, y := a.settle(), b.settle()
+		if x == nil && y == nil {
+			return
+		}
+		if x == y && a.pos[a.depth] == 0 && b.pos[b.depth] == 0 {
+			a.pos[a.depth], b.pos[b.depth] = len(x.items), len(y.items)
+			continue
+		}
+		switch {
+		case y == nil || x != nil && x.items[a.pos[a.depth]].less(y.items[b.pos[b.depth]]):
+			e, _ := a.next()
+			fn(e)
+		case x == nil || y.items[b.pos[b.depth]].less(x.items[a.pos[a.depth]]):
+			e, _ := b.next()
+			e.hi |= goneBit
+			fn(e)
+		default:
+			a.next()
+			b.next()
+		}
 	}
-	*it = save
-	return e, false
 }

@@ -28,6 +28,7 @@ type world struct {
 	maxEdge value.EdgeID
 	seq     uint64
 	old     []kept
+	merges  []*Merged
 }
 
 var testColumns = []string{"importance", "tier", "created_at"}
@@ -171,6 +172,44 @@ func (w *world) changeEdge() {
 	w.m.edges[id] = e
 }
 
+// bulk starts over from what a builder makes of the changes so far.
+func (w *world) bulk() {
+	for range rapid.IntRange(0, 40).Draw(w.t, "bulk steps") {
+		w.change()
+	}
+	b := NewBuilder(Config{Columns: testColumns})
+	dead := map[value.NodeID]bool{}
+	for _, e := range w.m.orphans {
+		dead[e.src], dead[e.dst] = true, true
+	}
+	for id := value.NodeID(1); id <= w.maxNode; id++ {
+		n, alive := w.m.nodes[id]
+		if !alive {
+			if dead[id] || id == w.maxNode {
+				w.must(b.AddTombstone(id))
+			}
+			continue
+		}
+		w.must(b.AddNode(id, n.labels, []HotValue{{0, n.hot[0]}, {1, n.hot[1]}, {2, n.hot[2]}}, n.created))
+	}
+	for id := value.EdgeID(1); id <= w.maxEdge; id++ {
+		e, ok := w.m.edges[id]
+		if !ok {
+			if e, ok = w.m.orphans[id]; !ok {
+				continue
+			}
+		}
+		e.learned, e.hasLearn = 0, false
+		if _, ok := w.m.edges[id]; ok {
+			w.m.edges[id] = e
+		}
+		w.must(b.AddEdge(id, e.src, e.dst, e.typ, EdgeInit{e.attrs[0], e.attrs[1], e.attrs[2], e.created}))
+	}
+	w.e = b.Build(0).Edit()
+	w.merges = nil
+	w.commit()
+}
+
 func (w *world) commit() {
 	w.seq++
 	w.v = w.e.Commit(w.seq)
@@ -179,6 +218,18 @@ func (w *world) commit() {
 		w.e = w.v.Edit()
 	}
 	w.old = append(w.old, kept{w.v, w.base, w.maxNode, w.maxEdge})
+}
+
+// merge starts a merge of what is published, or installs one started before,
+// with any number of changes in between.
+func (w *world) merge() {
+	if len(w.merges) == 0 || rapid.Bool().Draw(w.t, "start") {
+		seg := rapid.Uint32Range(0, w.v.Slots()>>segBits).Draw(w.t, "segment")
+		w.merges = append(w.merges, w.v.Merge(seg))
+		return
+	}
+	w.e.Install(w.merges[0])
+	w.merges = w.merges[1:]
 }
 
 // drop throws the edit away, as when a pending transaction fails.
@@ -195,12 +246,17 @@ func (w *world) drop() {
 func TestVersionsAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
+		if rapid.Bool().Draw(t, "bulk") {
+			w.bulk()
+		}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			switch rapid.IntRange(0, 9).Draw(t, "step") {
 			case 0:
 				w.commit()
 			case 1:
 				w.drop()
+			case 2:
+				w.merge()
 			default:
 				w.change()
 			}
