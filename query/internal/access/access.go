@@ -67,6 +67,8 @@ type Reader interface {
 	// types (empty: any), ordered by type, neighbour and edge id.
 	Expand(id value.NodeID, dir Direction, types []value.TypeID, buf []Adjacent) ([]Adjacent, error)
 	Degree(id value.NodeID, dir Direction, types []value.TypeID) int64
+	// EdgeEnds of an edge that this transaction has deleted reports false, but
+	// still says what it was: type() of a deleted edge has an answer.
 	EdgeEnds(value.EdgeID) (src, dst value.NodeID, t value.TypeID, ok bool)
 	// ScanEdges is ScanNodes for edges of a type (0: any).
 	ScanEdges(t value.TypeID, after value.EdgeID, buf []value.EdgeID) ([]value.EdgeID, error)

@@ -18,6 +18,7 @@ type Graph struct {
 	names    names
 	nodes    map[value.NodeID]*node
 	edges    map[value.EdgeID]*edge
+	gone     map[value.EdgeID]*edge // deleted edges, for what EdgeEnds still tells
 	lastNode value.NodeID
 	lastEdge value.EdgeID
 }
@@ -39,7 +40,7 @@ var _ access.Writer = (*Graph)(nil)
 
 // New makes an empty graph.
 func New() *Graph {
-	return &Graph{nodes: map[value.NodeID]*node{}, edges: map[value.EdgeID]*edge{}}
+	return &Graph{nodes: map[value.NodeID]*node{}, edges: map[value.EdgeID]*edge{}, gone: map[value.EdgeID]*edge{}}
 }
 
 // Clone copies the graph, so that a failed statement can be undone.
@@ -47,6 +48,7 @@ func (g *Graph) Clone() *Graph {
 	c := &Graph{
 		names: g.names.clone(), nodes: make(map[value.NodeID]*node, len(g.nodes)),
 		edges:    make(map[value.EdgeID]*edge, len(g.edges)),
+		gone:     maps.Clone(g.gone),
 		lastNode: g.lastNode, lastEdge: g.lastEdge,
 	}
 	for id, n := range g.nodes {
@@ -191,11 +193,13 @@ func (g *Graph) Degree(id value.NodeID, dir access.Direction, types []value.Type
 
 // EdgeEnds implements access.Reader.
 func (g *Graph) EdgeEnds(id value.EdgeID) (src, dst value.NodeID, t value.TypeID, ok bool) {
-	e := g.edges[id]
-	if e == nil {
-		return 0, 0, 0, false
+	e, ok := g.edges[id]
+	if !ok {
+		if e = g.gone[id]; e == nil {
+			return 0, 0, 0, false
+		}
 	}
-	return e.src, e.dst, e.typ, true
+	return e.src, e.dst, e.typ, ok
 }
 
 // ScanEdges implements access.Reader.

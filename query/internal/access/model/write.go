@@ -175,6 +175,7 @@ func (g *Graph) DeleteEdge(id value.EdgeID) (bool, error) {
 		d.in = without(d.in, id)
 	}
 	delete(g.edges, id)
+	g.gone[id] = e
 	return true, nil
 }
 
