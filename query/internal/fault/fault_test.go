@@ -30,7 +30,7 @@ Did you mean RETURN?
 		}, `SyntaxError at line 1, column 7: the statement ends here
   RETURN
         ^
-expected DISTINCT, * or an expression
+expected DISTINCT, '*' or an expression
 `},
 		{"characters, not bytes", "RETURN 'äö' ?", &Error{
 			Type: SyntaxError, Message: "m", Span: Span{Pos{14, 1, 13}, 15},

@@ -79,11 +79,19 @@ func (e *Error) renderLine(b *strings.Builder, text string) {
 	b.WriteString("  " + strings.Repeat(" ", len(lead)+before) + strings.Repeat("^", width) + "\n")
 }
 
-// list joins alternatives: "a", "a or b", "a, b or c".
+// list joins alternatives: a; a or b; a, b or c. Those without a letter are
+// quoted.
 func list(words []string) string {
-	if len(words) == 1 {
-		return words[0]
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = w
+		if strings.IndexFunc(w, unicode.IsLetter) < 0 {
+			quoted[i] = "'" + w + "'"
+		}
 	}
-	n := len(words) - 1
-	return strings.Join(words[:n], ", ") + " or " + words[n]
+	n := len(quoted) - 1
+	if n == 0 {
+		return quoted[0]
+	}
+	return strings.Join(quoted[:n], ", ") + " or " + quoted[n]
 }

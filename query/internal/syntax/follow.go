@@ -1,0 +1,146 @@
+package syntax
+
+import (
+	"strings"
+
+	"engram/query/internal/fault"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+const aClause = "a clause such as MATCH, CREATE or RETURN"
+
+// clauseWords are the words that begin a clause.
+var clauseWords = strings.Fields(`MATCH OPTIONAL UNWIND WITH RETURN CREATE MERGE SET REMOVE
+	DELETE DETACH FOREACH CALL REMEMBER RECALL`)
+
+// afterClause is the error for a token that continues neither the last clause
+// of q nor q. Closing is what ends the query, "" for the end of the statement.
+func afterClause(t *lexer.Token, q *Query, closing string) error {
+	part := q.Parts[len(q.Parts)-1]
+	last := part.Clauses[len(part.Clauses)-1]
+	expected := followers(last)
+	if closing != "" {
+		expected = append(expected, closing)
+	} else {
+		expected = append(expected, "the end of the statement")
+	}
+	err := unexpected(t, expected...)
+	e := fault.As(err)
+	if e.Hint == "" && isWord(t) {
+		more := append(clauseWords[:len(clauseWords):len(clauseWords)], "UNION", "WHERE", "ORDER BY")
+		if near := fault.Nearest(t.Value, more); near != "" {
+			e.Hint = "Did you mean " + near + "?"
+		}
+	}
+	if t.Type == kwWhere && e.Hint == "" {
+		e.Hint = "WHERE belongs to MATCH, WITH and RECALL."
+	}
+	return err
+}
+
+// followers says how a clause that ended could have gone on.
+func followers(c Clause) []string {
+	switch c := c.(type) {
+	case *Match:
+		if c.Where != nil {
+			return []string{"an operator", aClause}
+		}
+		return []string{",", "WHERE", aClause}
+	case *Projection:
+		return projectionFollowers(c)
+	case *Merge:
+		return []string{"ON CREATE SET", "ON MATCH SET", aClause}
+	case *Create:
+		return []string{",", aClause}
+	case *Set, *Remove, *Delete:
+		return []string{",", "an operator", aClause}
+	case *Call:
+		if !c.HasYield {
+			return []string{"YIELD", aClause}
+		}
+	case *Remember:
+		return []string{":Label", "LINK", "ALONE", "AS", aClause}
+	case *Recall:
+		return []string{
+			"FROM", "SELF", "VIA", "AGAINST", "WHERE", "DEPTH", "LIMIT", "YIELD", "REINFORCE", aClause,
+		}
+	}
+	return []string{aClause}
+}
+
+// projectionFollowers is followers for WITH and RETURN.
+func projectionFollowers(p *Projection) []string {
+	var list []string
+	switch {
+	case p.Where != nil || p.Limit != nil || p.Skip != nil:
+		list = append(list, "an operator")
+	case p.OrderBy != nil:
+		list = append(list, ",", "ASC", "DESC")
+	case len(p.Items) > 0 && p.Items[len(p.Items)-1].As == nil:
+		list = append(list, ",", "AS", "an operator", "ORDER BY")
+	default:
+		list = append(list, ",", "ORDER BY")
+	}
+	if p.Where == nil && p.Limit == nil {
+		if p.Skip == nil {
+			list = append(list, "SKIP")
+		}
+		list = append(list, "LIMIT")
+	}
+	if p.Return {
+		return append(list, "UNION")
+	}
+	if p.Where == nil {
+		list = append(list, "WHERE")
+	}
+	return append(list, aClause)
+}
+
+// laterClauses are first words of clauses that this version does not run.
+var laterClauses = map[string]bool{
+	"ACTIVATE": true, "COMPILE": true, "REPLAY": true, "SUPERSEDE": true, "CONTRADICT": true,
+	"RESOLVE": true, "REINFORCE": true, "FORGET": true, "RESTORE": true, "CONSOLIDATE": true,
+	"PRUNE": true, "SHOW": true, "REVERT": true, "DECLARE": true, "DROP": true, "ALTER": true,
+	"AUDIT": true, "RECORD": true, "BEGIN": true, "COMMIT": true, "ROLLBACK": true, "LOAD": true,
+	"USE": true, "FINISH": true,
+}
+
+// schemaWords are the words behind CREATE that make it a command on the schema.
+var schemaWords = map[string]bool{
+	"INDEX": true, "CONSTRAINT": true, "LAYER": true, "RELATION": true, "UNIQUE": true, "RANGE": true,
+	"TEXT": true, "FULLTEXT": true, "VECTOR": true, "POINT": true, "LOOKUP": true, "OR": true,
+}
+
+// unsupported returns the error for a clause that this version does not run, or
+// nil if the next word begins none.
+func (p *parser) unsupported() error {
+	t := p.peek()
+	if !laterClauses[strings.ToUpper(t.Value)] {
+		return nil
+	}
+	return unsupportedHere(p, upperWords(t, p.ahead(1)))
+}
+
+// unsupportedSchema returns the error for CREATE INDEX and its like.
+func (p *parser) unsupportedSchema() error {
+	t, next := p.peek(), p.ahead(1)
+	if !schemaWords[strings.ToUpper(next.Value)] {
+		return unexpected(next, "a pattern such as (n)", "INDEX", "CONSTRAINT")
+	}
+	return unsupportedHere(p, upperWords(t, next))
+}
+
+// unsupportedHere is the error for a form that begins with the next token.
+func unsupportedHere(p *parser, what string) error {
+	return fault.Unsupported(span(p.peek()), what)
+}
+
+// upperWords joins a word and the next one, if it is a word too.
+func upperWords(t, next *lexer.Token) string {
+	s := strings.ToUpper(t.Value)
+	if isWord(next) {
+		s += " " + strings.ToUpper(next.Value)
+	}
+	return s
+}

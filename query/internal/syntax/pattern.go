@@ -1,0 +1,335 @@
+package syntax
+
+import (
+	"strconv"
+
+	"engram/query/internal/fault"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// patternAhead reports whether the tokens from n on are a node pattern and an
+// arrow, and so a pattern where an expression could stand as well.
+func (p *parser) patternAhead(n int) bool {
+	t := p.ahead(n)
+	if t.Type <= tOpen || t.Value != "(" {
+		return false
+	}
+	first := p.ahead(n + 1)
+	switch {
+	case isName(first):
+		second := p.ahead(n + 2)
+		if !isPunct(second, ")") && !isPunct(second, ":") && !isPunct(second, "{") && second.Type != kwWhere {
+			return false
+		}
+	case !isPunct(first, ")") && !isPunct(first, ":") && !isPunct(first, "{"):
+		return false
+	}
+	n += int(t.Type - tOpen) // the closing bracket
+	a := p.ahead(n + 1)
+	switch {
+	case isPunct(a, "-"):
+		b := p.ahead(n + 2)
+		return isPunct(b, "-") || isPunct(b, "[")
+	case isPunct(a, "<"):
+		b := p.ahead(n + 2)
+		if !isPunct(b, "-") {
+			return false
+		}
+		c := p.ahead(n + 3)
+		return isPunct(c, "-") || isPunct(c, "[")
+	}
+	return false
+}
+
+// patternExpr parses a pattern where an expression is expected.
+func (p *parser) patternExpr() (Expr, error) {
+	pattern, err := p.pathPattern()
+	if err != nil {
+		return nil, err
+	}
+	return &PatternExpr{Span: pattern.Span, Pattern: pattern}, nil
+}
+
+// pattern parses [name =] path.
+func (p *parser) pattern() (*Pattern, error) {
+	var v *Name
+	if isName(p.peek()) && isPunct(p.ahead(1), "=") {
+		v, _ = p.name("a variable")
+		p.take()
+	}
+	pattern, err := p.pathPattern()
+	if err != nil {
+		return nil, err
+	}
+	if v != nil {
+		pattern.Var = v
+		pattern.Span = v.Span.To(pattern.Span)
+	}
+	return pattern, nil
+}
+
+// pathPattern parses a path, perhaps within a shortest path function.
+func (p *parser) pathPattern() (*Pattern, error) {
+	t := p.peek()
+	kind := NotShortest
+	switch t.Type {
+	case kwShortestPath:
+		kind = ShortestPath
+	case kwAllShortestPaths:
+		kind = AllShortestPaths
+	}
+	if kind == NotShortest || !isPunct(p.ahead(1), "(") {
+		return p.path()
+	}
+	p.take()
+	p.take()
+	pattern, err := p.path()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.expect(")"); err != nil {
+		return nil, err
+	}
+	pattern.Shortest = kind
+	pattern.Span = p.since(span(t))
+	return pattern, nil
+}
+
+// path parses node (relationship node)*.
+func (p *parser) path() (*Pattern, error) {
+	if !p.at("(") {
+		return nil, unexpected(p.peek(), "a pattern such as (n)")
+	}
+	pattern := &Pattern{Span: span(p.peek())}
+	for {
+		node, err := p.node()
+		if err != nil {
+			return nil, err
+		}
+		pattern.Nodes = append(pattern.Nodes, node)
+		if !p.at("-") && !(p.at("<") && isPunct(p.ahead(1), "-")) {
+			pattern.Span = p.since(pattern.Span)
+			return pattern, nil
+		}
+		rel, err := p.relationship()
+		if err != nil {
+			return nil, err
+		}
+		pattern.Rels = append(pattern.Rels, rel)
+		if !p.at("(") {
+			return nil, unexpected(p.peek(), "a node pattern such as (n)")
+		}
+	}
+}
+
+// node parses (v:Label {props} WHERE e).
+func (p *parser) node() (*NodePattern, error) {
+	return within(p, 0, func() (*NodePattern, error) {
+		n := &NodePattern{Span: span(p.take())}
+		var err error
+		n.Var = p.patternVar()
+		if p.at(":") {
+			if n.Labels, err = p.labels(); err != nil {
+				return nil, err
+			}
+		}
+		if n.Props, err = p.props(); err != nil {
+			return nil, err
+		}
+		if n.Where, err = p.inlineWhere(); err != nil {
+			return nil, err
+		}
+		if err := p.expect(")", patternRest(n.Var, n.Labels != nil, n.Props, n.Where, "a label such as :Person")...); err != nil {
+			return nil, err
+		}
+		n.Span = p.since(n.Span)
+		return n, nil
+	})
+}
+
+// patternRest lists what could still come before the closing bracket.
+func patternRest(v *Name, typed bool, props, where Expr, label string) []string {
+	if where != nil {
+		return []string{"an operator"}
+	}
+	if props != nil {
+		return []string{"WHERE"}
+	}
+	var list []string
+	if v == nil && !typed {
+		list = append(list, "a variable")
+	}
+	if !typed {
+		list = append(list, label)
+	}
+	return append(list, "properties in { }")
+}
+
+// patternVar takes the variable of a node or relationship pattern, if there is
+// one. A word that begins an inline WHERE is none.
+func (p *parser) patternVar() *Name {
+	t := p.peek()
+	if !isName(t) {
+		return nil
+	}
+	if t.Type == kwWhere {
+		next := p.ahead(1)
+		if isName(next) && next.Type != kwWhere || next.Type < tKeyword && next.Type != tPunct || isPunct(next, "(") {
+			return nil
+		}
+	}
+	p.take()
+	return &Name{Span: span(t), Text: unquote(t)}
+}
+
+// props takes the properties of a pattern: a map, a parameter, or nothing.
+func (p *parser) props() (Expr, error) {
+	switch {
+	case p.at("{"):
+		return p.mapLit()
+	case p.peek().Type == tParam:
+		return p.param(), nil
+	}
+	return nil, nil
+}
+
+// inlineWhere takes the WHERE within a pattern, or nothing.
+func (p *parser) inlineWhere() (Expr, error) {
+	if !p.acceptKw(kwWhere) {
+		return nil, nil
+	}
+	return p.expr()
+}
+
+// relationship parses -[...]-, with or without brackets and arrow heads.
+func (p *parser) relationship() (*RelPattern, error) {
+	r := &RelPattern{Span: span(p.peek())}
+	left := p.accept("<")
+	p.take()
+	if p.at("[") {
+		if _, err := within(p, 0, func() (any, error) { return nil, p.relDetail(r) }); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.expect("-", patternDash(r)...); err != nil {
+		return nil, err
+	}
+	right := p.accept(">")
+	switch {
+	case left == right:
+		r.Dir = Undirected
+	case left:
+		r.Dir = RelIn
+	}
+	r.Span = p.since(r.Span)
+	return r, nil
+}
+
+// patternDash lists what could stand in place of the second dash of an arrow.
+func patternDash(r *RelPattern) []string {
+	if r.Var == nil && r.Types == nil && r.Var0 == nil && r.Props == nil {
+		return []string{"["}
+	}
+	return nil
+}
+
+// relDetail parses [v:A|B*1..3 {props} WHERE e] into r.
+func (p *parser) relDetail(r *RelPattern) error {
+	p.take()
+	var err error
+	r.Var = p.patternVar()
+	if p.at(":") {
+		if r.Types, err = p.relTypes(); err != nil {
+			return err
+		}
+	}
+	if p.at("*") {
+		if r.Var0, err = p.varLength(); err != nil {
+			return err
+		}
+	} else if t := p.peek(); isPunct(t, "..") {
+		return fault.Syntax("InvalidRelationshipPattern", span(t), "a range of lengths needs a * before it").
+			WithHint("Write *.. for any length from one.")
+	}
+	if r.Props, err = p.props(); err != nil {
+		return err
+	}
+	if r.Where, err = p.inlineWhere(); err != nil {
+		return err
+	}
+	also := patternRest(r.Var, r.Types != nil, r.Props, r.Where, "a type such as :KNOWS")
+	if r.Var0 == nil && r.Props == nil && r.Where == nil {
+		also = append(also, "a length such as *1..3")
+	}
+	return p.expect("]", also...)
+}
+
+// relTypes parses :A|B; the old form :A|:B means the same.
+func (p *parser) relTypes() ([]*Name, error) {
+	var types []*Name
+	p.take()
+	for {
+		if t := p.peek(); isPunct(t, "!") || isPunct(t, "%") || isPunct(t, "(") {
+			return nil, fault.Unsupported(span(t), "an expression of relationship types")
+		}
+		name, err := p.name("a relationship type")
+		if err != nil {
+			return nil, err
+		}
+		types = append(types, name)
+		if t := p.peek(); isPunct(t, "&") {
+			return nil, fault.Unsupported(span(t), "an expression of relationship types")
+		}
+		if !p.accept("|") {
+			return types, nil
+		}
+		p.accept(":")
+	}
+}
+
+// varLength parses *, *n, *n.., *..m and *n..m.
+func (p *parser) varLength() (*VarLength, error) {
+	v := &VarLength{Span: span(p.take())}
+	var err error
+	if v.Min, err = p.bound(); err != nil {
+		return nil, err
+	}
+	switch {
+	case p.accept(".."):
+		if v.Max, err = p.bound(); err != nil {
+			return nil, err
+		}
+	case v.Min != nil:
+		v.Max = v.Min
+	}
+	v.Span = p.since(v.Span)
+	return v, nil
+}
+
+// bound takes a bound of a variable length, or nothing.
+func (p *parser) bound() (*int64, error) {
+	t := p.peek()
+	switch {
+	case t.Type == tInt:
+		p.take()
+		v, err := number(t, false)
+		if err != nil {
+			return nil, err
+		}
+		n := v.AsInt()
+		return &n, nil
+	case isPunct(t, "-") && p.ahead(1).Type == tInt:
+		at := span(t).To(span(p.ahead(1)))
+		return nil, fault.Syntax("InvalidRelationshipPattern", at, "the length of a path is not negative")
+	case t.Type == tFloat:
+		return nil, invalidBound(t)
+	}
+	return nil, nil
+}
+
+// invalidBound is the error for a length that is not an integer.
+func invalidBound(t *lexer.Token) error {
+	return fault.Syntax("InvalidRelationshipPattern", span(t), "the length %s of a path is not an integer",
+		strconv.Quote(t.Value))
+}
