@@ -53,8 +53,8 @@ func (s *single) reuse(p *syntax.NodePattern, alone bool) int {
 	if alone || p.Labels != nil || p.Props != nil {
 		s.b.alreadyBound(p.Var.Text, p.Var.At())
 	} else if had := s.rows.vars[slot].Type; had.Never(kNode) {
-		s.b.fail(fault.Syntax("VariableTypeConflict", p.Var.At(), "variable `%s` is a %s and can't be used as a node",
-			p.Var.Text, kindNames(had.Kinds)))
+		s.b.fail(fault.Syntax("VariableTypeConflict", p.Var.At(), "variable `%s` is %s and can't be used as a node",
+			p.Var.Text, an(had.Kinds)))
 	}
 	return slot
 }

@@ -132,7 +132,11 @@ func (v *env) expr(e syntax.Expr) bound.Expr {
 		return v.variable(e.Text, e.At())
 	case *syntax.Property:
 		of := v.expr(e.E)
-		v.b.demandAs(fault.TypeError, of, kKeyed, "property access")
+		t := fault.TypeError
+		if of.Type().Only(bound.Of(value.KindPath)) {
+			t = fault.SyntaxError // the TCK's choice for paths
+		}
+		v.b.demandAs(t, of, kKeyed, "property access")
 		return &bound.Prop{Info: info(e.Span, bound.Any), E: of, Key: e.Key.Text}
 	case *syntax.Index:
 		return v.index(e)

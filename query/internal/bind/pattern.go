@@ -80,8 +80,8 @@ func (m *matcher) use(name *syntax.Name, t bound.Type, kinds bound.Kinds, what s
 	had := m.rows.vars[slot].Type
 	wrongElem := kinds == kList && had.Elem != nil && had.Elem.Never(kEdge)
 	if had.Never(kinds) || wrongElem {
-		m.b.fail(fault.Syntax("VariableTypeConflict", name.At(), "variable `%s` is a %s and can't be used as a %s",
-			name.Text, kindNames(had.Kinds), what))
+		m.b.fail(fault.Syntax("VariableTypeConflict", name.At(), "variable `%s` is %s and can't be used as a %s",
+			name.Text, an(had.Kinds), what))
 	}
 	return slot, m.before.has(name.Text)
 }

@@ -58,8 +58,8 @@ func (s *single) projection(c *syntax.Projection) {
 func (p *projector) expand() {
 	if p.c.Star {
 		all := p.scope.names()
-		if len(all) == 0 {
-			p.b.fail(fault.Syntax("NoVariablesInScope", p.c.Span, "%s * needs a variable to pass on, there is none", p.where))
+		if len(all) == 0 && p.c.Return {
+			p.b.fail(fault.Syntax("NoVariablesInScope", p.c.Span, "RETURN * needs a variable, there is none"))
 		}
 		for _, name := range all {
 			v := &syntax.Variable{Name: syntax.Name{Span: p.c.Span, Text: name}}

@@ -54,6 +54,15 @@ func kindNames(k bound.Kinds) string {
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }
 
+// an puts the indefinite article before the names of kinds.
+func an(k bound.Kinds) string {
+	names := kindNames(k)
+	if strings.HasPrefix(names, "I") {
+		return "an " + names
+	}
+	return "a " + names
+}
+
 // demand reports an argument that can't be of one of the kinds. what names the
 // place that asks, such as "NOT" or "size()".
 func (b *binder) demand(e bound.Expr, kinds bound.Kinds, what string) {
@@ -65,7 +74,7 @@ func (b *binder) demandAs(t fault.Type, e bound.Expr, kinds bound.Kinds, what st
 		return
 	}
 	b.fail(fault.New(t, fault.CompileTime, "InvalidArgumentType", e.At(),
-		"%s needs a %s, this is a %s", what, kindNames(kinds), kindNames(e.Type().Kinds)))
+		"%s needs %s, this is %s", what, an(kinds), an(e.Type().Kinds)))
 }
 
 // unaryType checks NOT, minus and plus and returns the type of the result.
