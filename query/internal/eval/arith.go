@@ -8,6 +8,7 @@ import (
 	"engram/graph/value"
 	"engram/query/internal/fault"
 	"engram/query/internal/syntax"
+	"engram/query/internal/temporal"
 )
 
 func intOverflow(span syntax.Span, a value.Value, op string, b value.Value) error {
@@ -22,6 +23,16 @@ func divisionByZero(span syntax.Span) error {
 // cannot is the error for operands that an operator has no meaning for.
 func cannot(span syntax.Span, a value.Value, op string, b value.Value) error {
 	return typeError(span, "%s %s %s has no meaning", a.Kind(), op, b.Kind())
+}
+
+// fromTemporal makes errors of package temporal the statement's.
+func fromTemporal(span syntax.Span) func(value.Value, error) (value.Value, error) {
+	return func(v value.Value, err error) (value.Value, error) {
+		if err != nil {
+			return value.Null, fault.New(fault.ArithmeticError, fault.Runtime, "InvalidArgumentValue", span, "%s", err.Error()).Wrap(err)
+		}
+		return v, nil
+	}
 }
 
 func bothInts(a, b value.Value) bool { return a.Kind() == value.KindInt && b.Kind() == value.KindInt }
@@ -44,8 +55,7 @@ func negate(v value.Value, span syntax.Span) (value.Value, error) {
 	case value.KindFloat:
 		return value.Float(-v.AsFloat()), nil
 	case value.KindDuration:
-		d, err := multiplyDuration(v.AsDuration(), -1)
-		return value.OfDuration(d), at(err, span)
+		return fromTemporal(span)(temporal.Multiply(v, value.Int(-1)))
 	}
 	return value.Null, typeError(span, "- needs a number, but its operand is %s", v.Kind())
 }
@@ -67,12 +77,8 @@ func add(env *Env, a, b value.Value, span syntax.Span) (value.Value, error) {
 		return env.concatLists(a, b)
 	case a.Kind() == value.KindString || b.Kind() == value.KindString:
 		return env.concatStrings(a, b, span)
-	case isTemporal(a) && b.Kind() == value.KindDuration:
-		v, err := addDuration(a, b.AsDuration())
-		return v, at(err, span)
-	case a.Kind() == value.KindDuration && isTemporal(b):
-		v, err := addDuration(b, a.AsDuration())
-		return v, at(err, span)
+	case isTemporal(a) && b.Kind() == value.KindDuration, a.Kind() == value.KindDuration && isTemporal(b):
+		return fromTemporal(span)(temporal.Add(a, b))
 	}
 	return value.Null, cannot(span, a, "+", b)
 }
@@ -131,8 +137,7 @@ func subtract(_ *Env, a, b value.Value, span syntax.Span) (value.Value, error) {
 	case bothNumbers(a, b):
 		return value.Float(a.AsFloat() - b.AsFloat()), nil
 	case isTemporal(a) && b.Kind() == value.KindDuration:
-		v, err := subtractDuration(a, b.AsDuration())
-		return v, at(err, span)
+		return fromTemporal(span)(temporal.Subtract(a, b))
 	}
 	return value.Null, cannot(span, a, "-", b)
 }
@@ -149,12 +154,8 @@ func multiply(_ *Env, a, b value.Value, span syntax.Span) (value.Value, error) {
 		return value.Null, nil
 	case bothNumbers(a, b):
 		return value.Float(a.AsFloat() * b.AsFloat()), nil
-	case a.Kind() == value.KindDuration && b.IsNumber():
-		d, err := multiplyDuration(a.AsDuration(), b.AsFloat())
-		return value.OfDuration(d), at(err, span)
-	case a.IsNumber() && b.Kind() == value.KindDuration:
-		d, err := multiplyDuration(b.AsDuration(), a.AsFloat())
-		return value.OfDuration(d), at(err, span)
+	case a.Kind() == value.KindDuration && b.IsNumber(), a.IsNumber() && b.Kind() == value.KindDuration:
+		return fromTemporal(span)(temporal.Multiply(a, b))
 	}
 	return value.Null, cannot(span, a, "*", b)
 }
@@ -195,8 +196,7 @@ func divide(_ *Env, a, b value.Value, span syntax.Span) (value.Value, error) {
 	case bothNumbers(a, b):
 		return value.Float(a.AsFloat() / b.AsFloat()), nil
 	case a.Kind() == value.KindDuration && b.IsNumber():
-		d, err := divideDuration(a.AsDuration(), b.AsFloat())
-		return value.OfDuration(d), at(err, span)
+		return fromTemporal(span)(temporal.Divide(a, b))
 	}
 	return value.Null, cannot(span, a, "/", b)
 }

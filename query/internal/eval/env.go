@@ -47,6 +47,7 @@ type Env struct {
 	names [nameSlots]nameEntry
 	stack []value.Value
 	ids   []value.NodeID
+	vals  []value.Value
 	sets  map[any]*memberSet
 	regex map[string]*pattern
 	ticks int
@@ -113,22 +114,18 @@ func (e *Env) resolve(n *name) uint32 {
 // Reset makes the Env ready for another execution. It keeps scratch memory
 // and forgets everything that the execution gave it.
 func (e *Env) Reset() {
-	stack, ids, locals := e.stack[:cap(e.stack)], e.ids[:0], e.Locals
+	stack, vals, locals := e.stack[:cap(e.stack)], e.vals[:cap(e.vals)], e.Locals
 	clear(stack) // scratch must not keep values alive
+	clear(vals)
 	clear(locals)
-	*e = Env{stack: stack[:0], ids: ids, Locals: locals}
+	*e = Env{stack: stack[:0], ids: e.ids[:0], vals: vals, Locals: locals}
 }
 
 // ticksPerStep is how many elements loops pass between calls of Step.
 const ticksPerStep = 256
 
 // tick counts one element of a loop.
-func (e *Env) tick() error {
-	if e.ticks++; e.ticks < ticksPerStep {
-		return nil
-	}
-	return e.flushTicks()
-}
+func (e *Env) tick() error { return e.step(1) }
 
 func (e *Env) flushTicks() error {
 	n := e.ticks
@@ -137,6 +134,14 @@ func (e *Env) flushTicks() error {
 		return nil
 	}
 	return e.Step(n)
+}
+
+// step counts n rows at once.
+func (e *Env) step(n int) error {
+	if e.ticks += n; e.ticks < ticksPerStep {
+		return nil
+	}
+	return e.flushTicks()
 }
 
 func (e *Env) grow(bytes int) error {

@@ -6,6 +6,7 @@ import (
 	"engram/query/internal/fault"
 	"engram/query/internal/fn"
 	"engram/query/internal/syntax"
+	"engram/query/internal/temporal"
 )
 
 func (c *compiler) prop(e *bound.Prop) Fn {
@@ -106,7 +107,7 @@ func loadedProp(props []value.Prop, elementID, key string) value.Value {
 }
 
 func component(v value.Value, key string, span syntax.Span) (value.Value, error) {
-	got, ok := temporalComponent(v, key)
+	got, ok := temporal.Component(v, key)
 	if !ok {
 		return value.Null, fault.New(fault.TypeError, fault.Runtime, "InvalidArgumentValue", span,
 			"a %s has no component %s", v.Kind(), key)

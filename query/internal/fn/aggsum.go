@@ -6,6 +6,7 @@ import (
 
 	"engram/graph/value"
 	"engram/query/internal/fault"
+	"engram/query/internal/temporal"
 )
 
 // adder is sum. Integers add up exactly and in any order: only a total beyond
@@ -36,13 +37,10 @@ func (s *adder) Add(args []value.Value) error {
 			return s.mixed()
 		}
 		s.durations = true
-		d, err := addDurations(s.duration, v.AsDuration())
-		if err != nil {
-			return err
-		}
-		s.duration = d
+		d, err := fromTemporal(temporal.Add(value.OfDuration(s.duration), v))
+		s.duration = d.AsDuration()
 		s.n++
-		return nil
+		return err
 	default:
 		return badArgument(s.name, 0, numT.Or(durationT), v.Kind())
 	}
@@ -121,7 +119,7 @@ func (a *averager) Result() (value.Value, error) {
 	case a.n == 0:
 		return value.Null, nil
 	case a.durations:
-		return divideDuration(a.duration, float64(a.n))
+		return fromTemporal(temporal.Divide(value.OfDuration(a.duration), value.Int(a.n)))
 	}
 	return value.Float(a.total() / float64(a.n)), nil
 }

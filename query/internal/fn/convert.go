@@ -108,14 +108,14 @@ func toFloat(v value.Value) (value.Value, error) {
 	return value.Null, nil
 }
 
-// parseFloat reads a decimal number, NaN, or a signed Infinity.
+// parseFloat reads a decimal number, NaN, or a signed Infinity or Inf.
 func parseFloat(s string) (float64, bool) {
 	switch s {
 	case "NaN":
 		return math.NaN(), true
-	case "Infinity", "+Infinity":
+	case "Infinity", "+Infinity", "Inf", "+Inf":
 		return math.Inf(1), true
-	case "-Infinity":
+	case "-Infinity", "-Inf":
 		return math.Inf(-1), true
 	}
 	if s == "" || strings.Trim(s, "0123456789+-.eE") != "" {

@@ -47,6 +47,9 @@ type Func struct {
 	// Pure functions give the same result for the same arguments and read
 	// nothing else: they may be computed before the statement runs.
 	Pure bool
+	// Clocked functions read the clock when they are called without arguments;
+	// with arguments they are pure.
+	Clocked bool
 	// NullAware functions see null arguments; the others are null when any
 	// argument is and are not called.
 	NullAware bool
@@ -67,6 +70,9 @@ func (f *Func) ResultType(args []bound.Type) bound.Type {
 	}
 	return f.Result
 }
+
+// PureWith reports whether a call with n arguments is pure.
+func (f *Func) PureWith(n int) bool { return f.Pure || f.Clocked && n > 0 }
 
 // Accepts reports whether f may be called with n arguments.
 func (f *Func) Accepts(n int) bool { return accepts(n, f.Required, len(f.Params), f.Variadic) }

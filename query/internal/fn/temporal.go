@@ -3,6 +3,7 @@ package fn
 import (
 	"engram/graph/value"
 	"engram/query/internal/bound"
+	"engram/query/internal/temporal"
 )
 
 // temporalNames are the constructors, with the kind each makes.
@@ -21,7 +22,7 @@ func temporalFuncs() []Func {
 		result := bound.OneOf(t.kind)
 		out = append(out, Func{
 			Name: t.name, Doc: "A " + t.kind.String() + " from a text, a map of components or another instant; the current one without arguments.",
-			Params: []bound.Type{source}, Result: result, Call: construct(t.kind, statementClock),
+			Params: []bound.Type{source}, Clocked: true, Result: result, Call: construct(t.kind),
 		})
 		for _, c := range []struct {
 			name, doc string
@@ -41,23 +42,30 @@ func temporalFuncs() []Func {
 			Params: []bound.Type{stringT, instantT, mapT}, Required: 2, Pure: true, Result: result, Call: truncateTo(t.kind),
 		})
 	}
+	return append(out, epochAndDurationFuncs()...)
+}
+
+func epochAndDurationFuncs() []Func {
 	datetime := bound.OneOf(value.KindDateTime)
-	out = append(out,
-		Func{Name: "datetime.fromEpoch", Doc: "The DATETIME of seconds and nanoseconds since 1970-01-01T00:00Z.",
+	out := []Func{
+		{Name: "datetime.fromEpoch", Doc: "The DATETIME of seconds and nanoseconds since 1970-01-01T00:00Z.",
 			Params: []bound.Type{numT, numT}, Required: 1, Pure: true, Result: datetime, Call: fromEpoch},
-		Func{Name: "datetime.fromEpochMillis", Doc: "The DATETIME of milliseconds since 1970-01-01T00:00Z.",
+		{Name: "datetime.fromEpochMillis", Doc: "The DATETIME of milliseconds since 1970-01-01T00:00Z.",
 			Params: []bound.Type{numT}, Required: 1, Pure: true, Result: datetime, Call: fromEpochMillis},
-		Func{Name: "duration", Doc: "A DURATION from a text or a map of components.",
-			Params: []bound.Type{mapT.Or(stringT).Or(durationT)}, Required: 1, Pure: true, Result: durationT, Call: duration},
-	)
-	for _, d := range []struct{ name, doc string }{
-		{"between", "The DURATION from one instant to another in months, days and seconds."},
-		{"inMonths", "The DURATION from one instant to another in whole months."},
-		{"inDays", "The DURATION from one instant to another in whole days."},
-		{"inSeconds", "The DURATION from one instant to another in seconds."},
+		{Name: "duration", Doc: "A DURATION from a text or a map of components.",
+			Params: []bound.Type{mapT.Or(stringT).Or(durationT)}, Required: 1, Pure: true, Result: durationT, Call: construct(value.KindDuration)},
+	}
+	for _, d := range []struct {
+		name, doc string
+		between   func(a, b value.Value) (value.Value, error)
+	}{
+		{"between", "The DURATION from one instant to another in months, days and seconds.", temporal.Between},
+		{"inMonths", "The DURATION from one instant to another in whole months.", temporal.InMonths},
+		{"inDays", "The DURATION from one instant to another in whole days.", temporal.InDays},
+		{"inSeconds", "The DURATION from one instant to another in seconds.", temporal.InSeconds},
 	} {
 		out = append(out, Func{Name: "duration." + d.name, Doc: d.doc,
-			Params: []bound.Type{instantT, instantT}, Required: 2, Pure: true, Result: durationT, Call: durationBetween(d.name)})
+			Params: []bound.Type{instantT, instantT}, Required: 2, Pure: true, Result: durationT, Call: durationFunc(d.between)})
 	}
 	return out
 }
