@@ -29,4 +29,5 @@ type KeyProp struct {
 type TextHit struct {
 	Node  NodeID
 	Score float64
+	Terms []string // the words of the query that matched, as typed, best first
 }

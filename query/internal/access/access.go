@@ -60,6 +60,8 @@ type Reader interface {
 	NodeProp(value.NodeID, value.KeyID) (value.Value, error)
 	// GatherNodeProp is NodeProp for many: out[i] belongs to ids[i].
 	GatherNodeProp(ids []value.NodeID, key value.KeyID, out []value.Value) error
+	// ElementID returns a node's external id.
+	ElementID(value.NodeID) (string, error)
 	// LoadNode copies the whole node out; nil when there is none.
 	LoadNode(value.NodeID) (*value.Node, error)
 
@@ -81,6 +83,8 @@ type Reader interface {
 	// SearchText ranks nodes by BM25 for the words of text, best first, ties by
 	// external id. keep, when not nil, drops nodes before ranking.
 	SearchText(text string, limit int, keep func(value.NodeID) bool) ([]TextHit, error)
+	// HasText reports whether a node has text that SearchText could find.
+	HasText(value.NodeID) (bool, error)
 }
 
 // Writer changes the graph. A write is visible to the reads that follow it.

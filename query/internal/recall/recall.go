@@ -1,0 +1,258 @@
+// Package recall answers RECALL: it finds seeds by text, spreads activation from
+// them over the graph, and ranks what was found or reached. It only reads.
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+
+	"engram/activation"
+	"engram/graph/value"
+	"engram/query/internal/access"
+)
+
+// Seed is an extra node to start from, with a weight relative to the best text
+// hit's 1.
+type Seed struct {
+	Node   value.NodeID
+	Weight float64
+}
+
+// Options say what to recall.
+type Options struct {
+	Query   string
+	From    []Seed
+	Via     []string // relation types to spread over; empty: all
+	Against []string // relation types not to spread over
+	Depth   int      // hops, 1 to 16; 0: 2
+	Limit   int      // rows; 0: 10
+	// Where, when set, drops candidates before ranking.
+	Where func(value.NodeID) (bool, error)
+	Legs  Legs
+}
+
+// Legs switch parts of recall off, for measuring. The zero value has all on.
+type Legs struct {
+	NoLexical     bool
+	NoAssociative bool
+}
+
+// Row is one recalled memory.
+type Row struct {
+	Node       value.NodeID
+	Score      float64
+	Lexical    float64 // share of the best text score, 0 to 1
+	Activation float64 // share of the highest activation, 0 to 1
+	Path       *value.Path
+	Why        string
+}
+
+// ErrNothingToSearch is returned for a query without a word to search for and
+// without another seed.
+var ErrNothingToSearch = errors.New("the query has no word to search for, and there is no other seed; name a rarer word or give FROM a node")
+
+// Run recalls. The same data and options give the same rows with the same bits;
+// ties are broken by external id.
+func Run(ctx context.Context, g access.Reader, o Options) ([]Row, error) {
+	if o.Depth == 0 {
+		o.Depth = 2
+	}
+	if o.Limit == 0 {
+		o.Limit = 10
+	}
+	r := &run{ctx: ctx, g: g, o: o, ids: ids{g: g}, candidates: map[value.NodeID]*candidate{}}
+	if err := r.lexical(); err != nil {
+		return nil, err
+	}
+	if err := r.associative(); err != nil {
+		return nil, err
+	}
+	if r.ids.err != nil {
+		return nil, r.ids.err
+	}
+	return r.rank()
+}
+
+type candidate struct {
+	node       value.NodeID
+	lexical    float64
+	terms      []string
+	activation float64
+	score      float64
+}
+
+type run struct {
+	ctx        context.Context
+	g          access.Reader
+	o          Options
+	ids        ids
+	hits       []access.TextHit
+	candidates map[value.NodeID]*candidate
+	spread     *activation.Result
+	whereErr   error
+}
+
+func (r *run) candidate(id value.NodeID) *candidate {
+	c := r.candidates[id]
+	if c == nil {
+		c = &candidate{node: id}
+		r.candidates[id] = c
+	}
+	return c
+}
+
+// lexical searches the text. Candidates that WHERE drops are not ranked, so that
+// a filter never eats up the rows.
+func (r *run) lexical() error {
+	if r.o.Query == "" || r.o.Legs.NoLexical && r.o.Legs.NoAssociative {
+		return r.needSeed()
+	}
+	limit := max(lexicalPool, poolFactor*r.o.Limit)
+	hits, err := r.g.SearchText(r.o.Query, limit, nil)
+	if err != nil {
+		return err
+	}
+	r.hits = hits
+	if len(hits) == 0 {
+		return nil
+	}
+	best := hits[0].Score
+	for _, h := range hits {
+		c := r.candidate(h.Node)
+		c.lexical, c.terms = h.Score/best, h.Terms
+	}
+	return nil
+}
+
+func (r *run) needSeed() error {
+	if len(r.o.From) == 0 {
+		return ErrNothingToSearch
+	}
+	return nil
+}
+
+// associative spreads from the best text hits and the given seeds.
+func (r *run) associative() error {
+	if r.o.Legs.NoAssociative {
+		return nil
+	}
+	seeds := r.seeds()
+	if len(seeds) == 0 {
+		return nil
+	}
+	src, err := newSource(r.g, &r.ids, r.o.Via, r.o.Against)
+	if err != nil {
+		return err
+	}
+	r.spread, err = activation.Spread(r.ctx, src, seeds, activation.Params{
+		Restart: restart, Residual: residual, Depth: r.o.Depth, Factor: src.factor, EdgesPerNode: edgesPerNode,
+	})
+	if err != nil {
+		return err
+	}
+	if len(r.spread.Nodes) == 0 {
+		return nil
+	}
+	best := r.spread.Nodes[0].Activation
+	for _, a := range r.spread.Nodes {
+		r.candidate(value.NodeID(a.ID)).activation = a.Activation / best
+	}
+	return nil
+}
+
+func (r *run) seeds() []activation.Seed {
+	var seeds []activation.Seed
+	for i, h := range r.hits {
+		share := h.Score / r.hits[0].Score
+		if i >= seedCount || share < seedFloor {
+			break
+		}
+		seeds = append(seeds, activation.Seed{ID: activation.ID(h.Node), Weight: share})
+	}
+	for _, s := range r.o.From {
+		if s.Weight > 0 {
+			seeds = append(seeds, activation.Seed{ID: activation.ID(s.Node), Weight: s.Weight})
+		}
+	}
+	return seeds
+}
+
+// rank scores the candidates, best first, and keeps those that are memories and
+// pass WHERE until there are enough.
+func (r *run) rank() ([]Row, error) {
+	ranked := make([]*candidate, 0, len(r.candidates))
+	for _, c := range r.candidates {
+		c.score = r.score(c)
+		if c.score > 0 {
+			ranked = append(ranked, c)
+		}
+	}
+	sort.Slice(ranked, func(i, j int) bool {
+		if ranked[i].score != ranked[j].score {
+			return ranked[i].score > ranked[j].score
+		}
+		return r.ids.less(ranked[i].node, ranked[j].node)
+	})
+	if r.ids.err != nil {
+		return nil, r.ids.err
+	}
+	var rows []Row
+	for _, c := range ranked {
+		if len(rows) == r.o.Limit {
+			break
+		}
+		ok, err := r.keep(c)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		row, err := r.row(c)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func (r *run) score(c *candidate) float64 {
+	lexical := c.lexical
+	if r.o.Legs.NoLexical {
+		lexical = 0
+	}
+	if r.o.Legs.NoAssociative {
+		return lexical
+	}
+	return (lexical + activationShare*c.activation) / (1 + activationShare)
+}
+
+// keep reports whether a candidate may be a row: structure that holds memories
+// together carries activation, but only nodes with text are memories.
+func (r *run) keep(c *candidate) (bool, error) {
+	if !r.g.NodeExists(c.node) {
+		return false, nil
+	}
+	if c.lexical == 0 {
+		if ok, err := r.g.HasText(c.node); !ok || err != nil {
+			return false, err
+		}
+	}
+	if r.o.Where == nil {
+		return true, nil
+	}
+	return r.o.Where(c.node)
+}
+
+func (r *run) row(c *candidate) (Row, error) {
+	row := Row{Node: c.node, Score: c.score, Lexical: c.lexical, Activation: c.activation}
+	var err error
+	if row.Path, err = r.path(c.node); err != nil {
+		return row, fmt.Errorf("recall: path of a row: %w", err)
+	}
+	row.Why, err = r.why(c, row.Path)
+	return row, err
+}

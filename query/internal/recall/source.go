@@ -1,0 +1,141 @@
+package recall
+
+import (
+	"context"
+	"slices"
+
+	"engram/activation"
+	"engram/graph/value"
+	"engram/query/internal/access"
+)
+
+// source lets activation read the graph. Activation's ids are node ids.
+type source struct {
+	g       access.Reader
+	ids     *ids
+	types   []value.TypeID // empty: all
+	none    bool           // VIA names no type that exists
+	factors map[value.TypeID][2]float64
+	weight  value.KeyID
+
+	adjacent []access.Adjacent
+	edges    []activation.Edge
+}
+
+func newSource(g access.Reader, ids *ids, via, against []string) (*source, error) {
+	s := &source{g: g, ids: ids, factors: map[value.TypeID][2]float64{}}
+	for _, name := range via {
+		if t, ok := g.RelType(name); ok {
+			s.types = append(s.types, t)
+		}
+	}
+	s.none = len(via) > 0 && len(s.types) == 0
+	for name, f := range factors() {
+		if t, ok := g.RelType(name); ok {
+			s.factors[t] = f
+		}
+	}
+	for _, name := range against {
+		if t, ok := g.RelType(name); ok {
+			s.factors[t] = [2]float64{}
+			s.types = slices.DeleteFunc(s.types, func(x value.TypeID) bool { return x == t })
+			s.none = s.none || len(via) > 0 && len(s.types) == 0
+		}
+	}
+	s.weight, _ = g.Key("weight")
+	return s, nil
+}
+
+func (s *source) factor(relType uint32, out bool) float64 {
+	f, ok := s.factors[value.TypeID(relType)]
+	switch {
+	case !ok:
+		return 1
+	case out:
+		return f[0]
+	}
+	return f[1]
+}
+
+// Edges implements activation.Source.
+func (s *source) Edges(ctx context.Context, nodes []activation.ID, visit func(int, []activation.Edge) error) error {
+	for i, id := range nodes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.edges = s.edges[:0]
+		if !s.none {
+			if err := s.read(value.NodeID(id)); err != nil {
+				return err
+			}
+		}
+		if err := visit(i, s.edges); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *source) read(id value.NodeID) error {
+	var err error
+	s.adjacent, err = s.g.Expand(id, access.Both, s.types, s.adjacent[:0])
+	if err != nil {
+		return err
+	}
+	for _, a := range s.adjacent {
+		if a.Node == id {
+			continue // a loop tells nothing new
+		}
+		weight := 1.0
+		if s.weight != 0 {
+			v, err := s.g.EdgeProp(a.Edge, s.weight)
+			if err != nil {
+				return err
+			}
+			if v.IsNumber() {
+				weight = v.AsFloat()
+			}
+		}
+		s.edges = append(s.edges, activation.Edge{Edge: uint64(a.Edge), To: activation.ID(a.Node), Type: uint32(a.Type), Out: a.Out, Weight: weight})
+	}
+	return nil
+}
+
+// Less implements activation.Source.
+func (s *source) Less(a, b activation.ID) bool {
+	return s.ids.less(value.NodeID(a), value.NodeID(b))
+}
+
+// ids orders nodes by external id, reading each id once. An error is kept, since
+// comparing can't return one.
+type ids struct {
+	g     access.Reader
+	known map[value.NodeID]string
+	err   error
+}
+
+func (x *ids) less(a, b value.NodeID) bool {
+	if a == b {
+		return false
+	}
+	ea, eb := x.of(a), x.of(b)
+	if ea != eb {
+		return ea < eb
+	}
+	return a < b
+}
+
+func (x *ids) of(id value.NodeID) string {
+	if s, ok := x.known[id]; ok {
+		return s
+	}
+	s, err := x.g.ElementID(id)
+	if err != nil && x.err == nil {
+		x.err = err
+	}
+	if x.known == nil {
+		x.known = map[value.NodeID]string{}
+	}
+	x.known[id] = s
+	return s
+}

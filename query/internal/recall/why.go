@@ -1,0 +1,69 @@
+package recall
+
+import (
+	"fmt"
+	"strings"
+
+	"engram/activation"
+	"engram/graph/value"
+)
+
+// path turns the strongest way activation came into a path value; nil when none
+// came, or when the node was a start itself.
+func (r *run) path(id value.NodeID) (*value.Path, error) {
+	if r.spread == nil {
+		return nil, nil
+	}
+	p, ok := r.spread.Path(activation.ID(id))
+	if !ok || len(p.Steps) == 0 {
+		return nil, nil
+	}
+	path := &value.Path{Nodes: []value.Value{value.NodeRef(value.NodeID(p.From))}}
+	for _, s := range p.Steps {
+		path.Edges = append(path.Edges, value.EdgeRef(value.EdgeID(s.Edge)))
+		path.Nodes = append(path.Nodes, value.NodeRef(value.NodeID(s.To)))
+	}
+	return path, nil
+}
+
+// why tells in one line what brought a memory up: the words it shares with the
+// query, and the way activation took.
+func (r *run) why(c *candidate, path *value.Path) (string, error) {
+	var parts []string
+	if c.lexical > 0 && !r.o.Legs.NoLexical {
+		words := ""
+		if len(c.terms) > 0 {
+			words = " " + strings.Join(c.terms, ", ")
+		}
+		parts = append(parts, fmt.Sprintf("matches%s (%.2f)", words, c.lexical))
+	}
+	switch {
+	case path != nil:
+		walk, err := r.walk(path)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, fmt.Sprintf("reached by %s (%.2f)", walk, c.activation))
+	case c.activation > 0 && c.lexical == 0:
+		parts = append(parts, fmt.Sprintf("a start itself (%.2f)", c.activation))
+	}
+	return strings.Join(parts, "; "), nil
+}
+
+// walk writes a path as its external ids with the relation types between.
+func (r *run) walk(path *value.Path) (string, error) {
+	var b strings.Builder
+	for i, n := range path.Nodes {
+		if i > 0 {
+			src, _, t, _ := r.g.EdgeEnds(path.Edges[i-1].EdgeID())
+			name := r.g.RelTypeName(t)
+			if src == path.Nodes[i-1].NodeID() {
+				b.WriteString(" -" + name + "-> ")
+			} else {
+				b.WriteString(" <-" + name + "- ")
+			}
+		}
+		b.WriteString(r.ids.of(n.NodeID()))
+	}
+	return b.String(), r.ids.err
+}
