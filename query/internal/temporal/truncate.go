@@ -7,15 +7,31 @@ import (
 	"engram/graph/value"
 )
 
-// dateUnits and clockUnits are the units of truncation, largest first. A day
-// belongs to both: it is a date's smallest and a time's largest.
-var (
-	dateUnits  = []string{"millennium", "century", "decade", "year", "weekyear", "quarter", "month", "week", "day"}
-	clockUnits = map[string]int64{ // in nanoseconds
-		"day": 86_400_000_000_000, "hour": 3_600_000_000_000, "minute": 60_000_000_000, "second": 1_000_000_000,
-		"millisecond": 1_000_000, "microsecond": 1_000,
-	}
+// The names of the units of truncation, for messages. A day belongs to both: it
+// is a date's smallest unit and a time's largest.
+const (
+	dateUnits  = "millennium, century, decade, year, weekYear, quarter, month, week, day"
+	clockUnits = "day, hour, minute, second, millisecond, microsecond"
 )
+
+// clockUnit returns a unit of the clock in nanoseconds.
+func clockUnit(unit string) (nanos int64, ok bool) {
+	switch unit {
+	case "day":
+		return 86_400_000_000_000, true
+	case "hour":
+		return 3_600_000_000_000, true
+	case "minute":
+		return 60_000_000_000, true
+	case "second":
+		return 1_000_000_000, true
+	case "millisecond":
+		return 1_000_000, true
+	case "microsecond":
+		return 1_000, true
+	}
+	return 0, false
+}
 
 // Truncate is the truncate function of a kind, such as date.truncate: v cut
 // down to the start of unit (in any case of letters), as a value of kind, with
@@ -84,21 +100,21 @@ func truncate(kind value.Kind, unit string, v value.Value) (parts, error) {
 	if kind == value.KindTime && p.hasZone {
 		p.zone = value.Zone{Offset: p.offset}
 	}
-	size, isClock := clockUnits[unit]
+	size, isClock := clockUnit(unit)
 	switch {
 	case isClock && (unit != "day" || !hasDate(kind)):
 		if !hasTime(kind) {
 			return p, unitError(kind, unit)
 		}
 		if !p.hasTime || hasDate(kind) && !p.hasDate {
-			return p, fmt.Errorf("a %s cannot be truncated to a %s of a %s", v.Kind(), unit, kind)
+			return p, fmt.Errorf("%s.truncate('%s', ...) cannot be made from a %s", Name(kind), unit, v.Kind())
 		}
 		p.clock.Nanos -= p.clock.Nanos % size
 		return p, nil
 	case !hasDate(kind):
 		return p, unitError(kind, unit)
 	case !p.hasDate:
-		return p, fmt.Errorf("a %s has no date to truncate", v.Kind())
+		return p, fmt.Errorf("%s.truncate('%s', ...) cannot be made from a %s", Name(kind), unit, v.Kind())
 	}
 	date, err := truncateDate(kind, unit, p.date)
 	p.date, p.clock, p.hasTime = date, value.LocalTime{}, true
@@ -106,7 +122,14 @@ func truncate(kind value.Kind, unit string, v value.Value) (parts, error) {
 }
 
 func unitError(kind value.Kind, unit string) error {
-	return fmt.Errorf("%s.truncate() has no unit %q", Name(kind), unit)
+	units := clockUnits
+	switch {
+	case !hasTime(kind):
+		units = dateUnits
+	case hasDate(kind):
+		units = dateUnits + strings.TrimPrefix(clockUnits, "day")
+	}
+	return fmt.Errorf("%s.truncate() has no unit %q: its units are %s", Name(kind), unit, units)
 }
 
 func truncateDate(kind value.Kind, unit string, d value.Date) (value.Date, error) {
@@ -133,7 +156,7 @@ func truncateDate(kind value.Kind, unit string, d value.Date) (value.Date, error
 	case "day":
 		return d, nil
 	}
-	return d, fmt.Errorf("%w: the units are %s and, of a time, hour to microsecond", unitError(kind, unit), strings.Join(dateUnits, ", "))
+	return d, unitError(kind, unit)
 }
 
 func floorTo(year, step int64) int64 { return year - ((year%step)+step)%step }
