@@ -1,0 +1,240 @@
+package bolt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+
+	"go.etcd.io/bbolt"
+
+	"engram/graph/internal/store"
+)
+
+// appendFill is the fill of pages of the spaces whose keys only grow: nothing is
+// inserted into a full page later.
+const appendFill = 0.95
+
+// Driver implements store.Driver.
+type Driver struct {
+	db       *bbolt.DB
+	file     *os.File // bbolt's own handle, only read here
+	path     string
+	readOnly bool
+
+	mu     sync.Mutex
+	stats  store.Stats
+	broken error // an outcome that was unknown
+	stuck  bool  // bbolt panicked inside a write transaction and cannot be closed
+}
+
+// start fills the counters that need a look at the file.
+func (d *Driver) start() error {
+	return guard(d.path, func() error {
+		return d.db.View(func(tx *bbolt.Tx) error {
+			_, err := readHeader(tx, d.path)
+			d.stats.UsedBytes = tx.Size()
+			return err
+		})
+	})
+}
+
+// Snapshot opens a reader at the last committed seq.
+func (d *Driver) Snapshot() (store.Reader, error) {
+	if err := d.usable(); err != nil {
+		return nil, err
+	}
+	r := &reader{path: d.path}
+	err := guard(d.path, func() (err error) {
+		if r.tx, err = d.db.Begin(false); err != nil {
+			return err
+		}
+		if r.seq, err = readHeader(r.tx, d.path); err != nil {
+			return err
+		}
+		// Bucket handles are made here, once: making one changes the transaction,
+		// using one does not, so that many goroutines can read.
+		for i, name := range bucketNames {
+			r.buckets[i] = r.tx.Bucket([]byte(name))
+		}
+		return nil
+	})
+	if err != nil {
+		if r.tx != nil {
+			err = errors.Join(err, r.Close())
+		}
+		return nil, closedError(err)
+	}
+	return r, nil
+}
+
+// usable refuses what must not be done after an unknown outcome.
+func (d *Driver) usable() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.broken != nil {
+		return fmt.Errorf("an earlier commit ended unknown, reopen the database: %w", d.broken)
+	}
+	return nil
+}
+
+// Apply commits all batches in one bbolt transaction: one sync for the data, one
+// for the meta page.
+func (d *Driver) Apply(expect store.Seq, batches []store.Batch) (store.Outcome, error) {
+	if d.readOnly {
+		return store.Failed, &store.FileError{Err: store.ErrReadOnly, Path: d.path}
+	}
+	if err := d.usable(); err != nil {
+		return store.Unknown, err
+	}
+	if err := store.CheckBatches(expect, batches); err != nil {
+		return store.Failed, err
+	}
+	var outcome store.Outcome
+	var tx *bbolt.Tx
+	panicked := true
+	err := guard(d.path, func() (err error) {
+		if tx, err = d.db.Begin(true); err != nil {
+			outcome = store.Failed
+			return closedError(err)
+		}
+		outcome, err = d.apply(tx, expect, batches)
+		panicked = false
+		return err
+	})
+	if panicked && tx != nil {
+		outcome = store.Unknown
+		if guard(d.path, tx.Rollback) != nil {
+			d.mu.Lock()
+			d.stuck = true
+			d.mu.Unlock()
+		}
+	}
+	if outcome == store.Unknown {
+		d.mu.Lock()
+		d.broken = err
+		d.mu.Unlock()
+	}
+	return outcome, err
+}
+
+func (d *Driver) apply(tx *bbolt.Tx, expect store.Seq, batches []store.Batch) (store.Outcome, error) {
+	at, err := readHeader(tx, d.path)
+	if err == nil && at != expect {
+		return store.Conflict, errors.Join(fmt.Errorf("the store is at seq %d, not %d", at, expect), tx.Rollback())
+	}
+	if err == nil {
+		err = write(tx, batches)
+	}
+	if err == nil {
+		err = tx.Bucket(headerBucket).Put(seqKey, encodeSeq(expect+store.Seq(len(batches))))
+	}
+	if err != nil {
+		return store.Failed, errors.Join(err, tx.Rollback())
+	}
+	before := uint64(tx.ID()) - 1
+	if err := tx.Commit(); err != nil {
+		return classify(err, d.file, before)
+	}
+	d.count(tx.Stats())
+	return store.Committed, nil
+}
+
+// count adds a committed transaction to the counters.
+func (d *Driver) count(s bbolt.TxStats) {
+	page := int64(d.db.Info().PageSize)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stats.Applies++
+	d.stats.PagesWritten += uint64(s.GetPageCount() + 1)
+	d.stats.BytesWritten += uint64(s.GetPageAlloc() + page)
+	_ = d.db.View(func(tx *bbolt.Tx) error { // cannot fail on an open database
+		d.stats.UsedBytes = tx.Size()
+		return nil
+	})
+}
+
+// write puts the batches' changes into the buckets, each space in order of its
+// keys, the last change of a key winning.
+func write(tx *bbolt.Tx, batches []store.Batch) error {
+	var spaces [store.SpaceCount][]store.Put
+	for _, b := range batches {
+		for _, p := range b.Puts {
+			spaces[p.Space] = append(spaces[p.Space], p)
+		}
+	}
+	for space, puts := range spaces {
+		if len(puts) == 0 {
+			continue
+		}
+		slices.SortStableFunc(puts, func(a, b store.Put) int { return bytes.Compare(a.Key, b.Key) })
+		bucket := tx.Bucket([]byte(bucketNames[space]))
+		if appends(store.Space(space)) {
+			bucket.FillPercent = appendFill
+		}
+		for i, p := range puts {
+			if i+1 < len(puts) && bytes.Equal(p.Key, puts[i+1].Key) {
+				continue
+			}
+			var err error
+			if p.Value == nil {
+				err = bucket.Delete(p.Key)
+			} else {
+				err = bucket.Put(p.Key, p.Value)
+			}
+			if err != nil {
+				return fmt.Errorf("%w: key %x in space %s: %w", store.ErrInvalid, p.Key, bucketNames[space], err)
+			}
+		}
+	}
+	return nil
+}
+
+func appends(space store.Space) bool {
+	return space == store.Nodes || space == store.Edges || space == store.Log
+}
+
+// Stats reads the counters.
+func (d *Driver) Stats() store.Stats {
+	info, err := d.file.Stat()
+	bs := d.db.Stats()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.stats
+	s.FreePages = bs.FreePageN + bs.PendingPageN
+	s.PageBytes = d.db.Info().PageSize
+	if err == nil {
+		s.FileBytes = info.Size()
+	}
+	return s
+}
+
+// Check runs bbolt's own consistency check over every page. It holds off Apply
+// while it runs.
+func (d *Driver) Check(report func(problem string)) error {
+	if err := d.usable(); err != nil {
+		return err
+	}
+	tx, err := d.db.Begin(!d.readOnly)
+	if err != nil {
+		return closedError(err)
+	}
+	for problem := range tx.Check() {
+		report(problem.Error())
+	}
+	return tx.Rollback()
+}
+
+// Close closes the file. It waits for open readers.
+func (d *Driver) Close() error {
+	d.mu.Lock()
+	stuck := d.stuck
+	d.mu.Unlock()
+	if stuck {
+		// bbolt's writer lock was lost in a panic, so its Close would never return.
+		return errors.Join(d.broken, d.file.Close())
+	}
+	return d.db.Close()
+}

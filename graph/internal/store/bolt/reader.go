@@ -1,0 +1,112 @@
+package bolt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"engram/graph/internal/store"
+)
+
+// reader is one bbolt read transaction. bbolt only promises that a transaction
+// belongs to one goroutine; what is used here, cursors over buckets that exist
+// already, changes nothing but atomic counters (a race test watches that).
+type reader struct {
+	tx      *bbolt.Tx
+	path    string
+	seq     store.Seq
+	buckets [store.SpaceCount]*bbolt.Bucket
+}
+
+func (r *reader) Seq() store.Seq { return r.seq }
+
+func (r *reader) bucket(space store.Space) (*bbolt.Bucket, error) {
+	if space >= store.SpaceCount {
+		return nil, fmt.Errorf("%w: space %d does not exist", store.ErrInvalid, space)
+	}
+	return r.buckets[space], nil
+}
+
+// Get copies the value of the key.
+func (r *reader) Get(space store.Space, key []byte) (value []byte, err error) {
+	b, err := r.bucket(space)
+	if err != nil {
+		return nil, err
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer r.recover(&err)
+	return get(b, key), nil
+}
+
+func get(b *bbolt.Bucket, key []byte) []byte {
+	v := b.Get(key)
+	if v == nil {
+		return nil
+	}
+	return append(make([]byte, 0, len(v)), v...)
+}
+
+// GetMany copies the values of the keys.
+func (r *reader) GetMany(space store.Space, keys, out [][]byte) (_ [][]byte, err error) {
+	b, err := r.bucket(space)
+	if err != nil {
+		return out, err
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer r.recover(&err)
+	for _, key := range keys {
+		out = append(out, get(b, key))
+	}
+	return out, nil
+}
+
+// Scan walks a cursor. A panic of fn passes through.
+func (r *reader) Scan(space store.Space, from, to []byte, fn func(key, value []byte) bool) (err error) {
+	b, err := r.bucket(space)
+	if err != nil {
+		return err
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	outside := false
+	defer func() {
+		if !outside {
+			r.recover2(recover(), &err)
+		}
+	}()
+	c := b.Cursor()
+	key, value := c.Seek(from)
+	for key != nil && (to == nil || bytes.Compare(key, to) < 0) {
+		outside = true
+		more := fn(key, value)
+		outside = false
+		if !more {
+			return nil
+		}
+		key, value = c.Next()
+	}
+	return nil
+}
+
+// recover is deferred: it turns a panic of bbolt into an error.
+func (r *reader) recover(err *error) { r.recover2(recover(), err) }
+
+func (r *reader) recover2(found any, err *error) {
+	if found != nil {
+		*err = damage(r.path, found)
+	}
+}
+
+// Close ends the transaction.
+func (r *reader) Close() error { return closedError(r.tx.Rollback()) }
+
+// closedError translates bbolt's errors of use after Close.
+func closedError(err error) error {
+	if errors.Is(err, berrors.ErrDatabaseNotOpen) || errors.Is(err, berrors.ErrTxClosed) {
+		return store.ErrClosed
+	}
+	return err
+}
