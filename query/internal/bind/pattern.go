@@ -49,13 +49,22 @@ func (m *matcher) pattern(p *syntax.Pattern) *bound.Pattern {
 			out.Rels = append(out.Rels, m.rel(p.Rels[i]))
 		}
 	}
-	if p.Shortest != syntax.NotShortest && len(p.Rels) != 1 {
-		m.b.fail(fault.Syntax("InvalidRelationshipPattern", p.Span, "a shortest path is asked of one relationship pattern between two nodes"))
+	if p.Shortest != syntax.NotShortest {
+		m.checkShortest(p)
 	}
 	if p.Var != nil {
 		out.Path = m.define(p.Var, pathType)
 	}
 	return out
+}
+
+func (m *matcher) checkShortest(p *syntax.Pattern) {
+	switch {
+	case len(p.Rels) != 1:
+		m.b.fail(fault.Syntax("InvalidRelationshipPattern", p.Span, "a shortest path is asked of one relationship pattern between two nodes"))
+	case p.Rels[0].Var0 != nil && p.Rels[0].Var0.Min != nil && *p.Rels[0].Var0.Min > 1:
+		m.b.fail(fault.Unsupported(p.Rels[0].Var0.Span, "a shortest path with a least length above 1"))
+	}
 }
 
 // define declares a variable that must be new, and notes its slot.

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"engram/graph/value"
 	"engram/query/internal/bound"
 	"engram/query/internal/fault"
@@ -29,7 +31,6 @@ type item struct {
 	name  string
 	at    syntax.Span
 	alias bool // named by AS, a variable or RETURN
-	key   string
 	agg   bool
 }
 
@@ -58,7 +59,12 @@ func (s *single) projection(c *syntax.Projection) {
 func (p *projector) expand() {
 	if p.c.Star {
 		all := p.scope.names()
-		if len(all) == 0 && p.c.Return {
+		// What a subquery sees of its surroundings is not a column of it.
+		all = slices.DeleteFunc(all, func(name string) bool {
+			slot, around := p.always[name]
+			return around && p.scope.slots[name] == slot
+		})
+		if len(all) == 0 && len(p.always) == 0 && p.c.Return {
 			p.b.fail(fault.Syntax("NoVariablesInScope", p.c.Span, "RETURN * needs a variable, there is none"))
 		}
 		for _, name := range all {
@@ -136,6 +142,9 @@ func (p *projector) name() {
 		p.next.slots[it.name] = slot
 		if v, ok := it.expr.(*syntax.Variable); !ok || v.Text != it.name {
 			p.aliases[it.name] = true
+		}
+		if p.c.OrderBy == nil && p.c.Where == nil {
+			continue
 		}
 		if key := exprKey(it.expr); key != "" {
 			if _, taken := p.byKey[key]; !taken {

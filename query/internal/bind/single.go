@@ -29,8 +29,8 @@ func (b *binder) single(part *syntax.SingleQuery, outer *importer, union bool) (
 	if outer != nil {
 		clauses = outer.enter(s, clauses)
 	}
-	if len(clauses) == 0 && outer == nil {
-		b.fail(fault.Syntax("UnexpectedSyntax", syntax.Span{}, "the statement is empty"))
+	if len(clauses) == 0 {
+		b.fail(fault.Syntax("InvalidClauseComposition", startOf(part), "there is nothing to do in this query"))
 	}
 	if outer == nil && !union && len(clauses) == 1 && s.alone(clauses[0]) {
 		return s.finish()
@@ -41,10 +41,18 @@ func (b *binder) single(part *syntax.SingleQuery, outer *importer, union bool) (
 			break
 		}
 	}
-	if b.err == nil && len(clauses) > 0 {
+	if b.err == nil {
 		s.checkEnd(clauses[len(clauses)-1])
 	}
 	return s.finish()
+}
+
+// startOf is the place of the first clause, if there is one.
+func startOf(part *syntax.SingleQuery) syntax.Span {
+	if len(part.Clauses) == 0 {
+		return syntax.Span{}
+	}
+	return part.Clauses[0].At()
 }
 
 func (s *single) finish() (*bound.Single, []string) {
@@ -121,6 +129,14 @@ func (s *single) checkEnd(last syntax.Clause) {
 	case *syntax.Call:
 		if last.HasYield {
 			what = "CALL ... YIELD"
+		}
+	case *syntax.Recall:
+		if s.columns == nil {
+			what = "RECALL"
+		}
+	case *syntax.CallSubquery:
+		if call, ok := s.out.Clauses[len(s.out.Clauses)-1].(*bound.CallSubquery); ok && len(call.Out) > 0 {
+			what = "a CALL { } that returns something"
 		}
 	}
 	if what != "" {

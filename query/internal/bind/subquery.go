@@ -76,18 +76,12 @@ func importedBy(p *syntax.Projection) map[string]bool {
 // imports prepares a subquery that mentions n: what of it is visible here is
 // imported. It returns the expressions that fill the arguments.
 func (v *env) imports(n *names, at syntax.Span) (*importer, []bound.Expr) {
-	list := n.list
-	if n.star {
-		list = append(list, v.vars.list()...)
-	}
 	m := &importer{base: v.base + len(v.locals), anyEnd: true}
-	seen := map[string]bool{}
 	var outer []bound.Expr
-	for _, name := range list {
-		if seen[name] || !v.visible(name) {
+	for _, name := range n.list {
+		if !v.visible(name) {
 			continue
 		}
-		seen[name] = true
 		e := v.variable(name, at)
 		m.names = append(m.names, name)
 		m.types = append(m.types, e.Type())
@@ -213,7 +207,7 @@ func (v *env) patternQuery(p *syntax.Pattern, where, proj syntax.Expr, at syntax
 
 // callSubquery binds CALL { }.
 func (s *single) callSubquery(c *syntax.CallSubquery) {
-	m := &importer{base: s.rows.base, explicit: true, anyEnd: true}
+	m := &importer{base: s.rows.base, explicit: true}
 	out := &bound.CallSubquery{Span: c.Span}
 	for _, name := range s.imported(c.Query) {
 		slot, ok := s.scope.slots[name.Text]

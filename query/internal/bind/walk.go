@@ -54,19 +54,20 @@ func children(e syntax.Expr, visit func(syntax.Expr)) {
 }
 
 // names gathers the identifiers that expressions, patterns and clauses mention,
-// each once, in order of text. It is a superset of their free variables: it
-// takes no notice of what is bound inside.
+// each once, in order of text. Variables of comprehensions are left out, but
+// not those that patterns and clauses bind: it is a superset of the free
+// variables.
 type names struct {
-	seen map[string]bool
-	list []string
-	star bool // a * projection mentions every variable
+	seen  map[string]bool
+	list  []string
+	local map[string]int // names bound by comprehensions around, how often
 }
 
 func (n *names) add(name string) {
 	if n.seen == nil {
 		n.seen = map[string]bool{}
 	}
-	if !n.seen[name] {
+	if !n.seen[name] && n.local[name] == 0 {
 		n.seen[name] = true
 		n.list = append(n.list, name)
 	}
@@ -92,8 +93,34 @@ func (n *names) expr(e syntax.Expr) {
 		n.expr(e.Proj)
 	case *syntax.Subquery:
 		n.query(e.Query)
+	case *syntax.ListComp:
+		n.expr(e.List)
+		n.inside(func() { n.exprs(e.Where, e.Proj) }, e.Var)
+		return
+	case *syntax.Quantifier:
+		n.expr(e.List)
+		n.inside(func() { n.expr(e.Where) }, e.Var)
+		return
+	case *syntax.Reduce:
+		n.exprs(e.Init, e.List)
+		n.inside(func() { n.expr(e.E) }, e.Acc, e.Var)
+		return
 	}
 	children(e, n.expr)
+}
+
+// inside runs visit where the given locals hide other variables.
+func (n *names) inside(visit func(), locals ...*syntax.Name) {
+	if n.local == nil {
+		n.local = map[string]int{}
+	}
+	for _, l := range locals {
+		n.local[l.Text]++
+	}
+	visit()
+	for _, l := range locals {
+		n.local[l.Text]--
+	}
 }
 
 func (n *names) exprs(es ...syntax.Expr) {
@@ -136,7 +163,6 @@ func (n *names) clause(c syntax.Clause) {
 	case *syntax.Unwind:
 		n.expr(c.List)
 	case *syntax.Projection:
-		n.star = n.star || c.Star
 		for _, item := range c.Items {
 			n.expr(item.Expr)
 		}
