@@ -30,6 +30,7 @@ type Entry struct {
 	EdgesDeleted     []value.EdgeID
 	NodesDeleted     []value.NodeID // incident edges end with them
 	Hot              []HotSet
+	Attrs            []AttrSet
 	TextChanged      []value.NodeID // in ascending order
 	EdgesSwept       []value.EdgeID // records of edges that ended with a node before
 }
@@ -58,6 +59,14 @@ type EdgeAdded struct {
 // HotSet is a property that the topology keeps a copy of; Null when removed.
 type HotSet struct {
 	ID    value.NodeID
+	Key   value.KeyID
+	Value value.Value
+}
+
+// AttrSet is a property of an edge that the topology keeps a copy of; Null when
+// removed. New edges are listed here too when they have one.
+type AttrSet struct {
+	ID    value.EdgeID
 	Key   value.KeyID
 	Value value.Value
 }
@@ -91,19 +100,32 @@ func Append(b []byte, e *Entry) ([]byte, error) {
 	}
 	b = appendIDs(b, e.EdgesDeleted)
 	b = appendIDs(b, e.NodesDeleted)
+	var err error
 	b = binary.AppendUvarint(b, uint64(len(e.Hot)))
 	for _, h := range e.Hot {
-		b = binary.AppendUvarint(b, uint64(h.ID))
-		b = binary.AppendUvarint(b, uint64(h.Key))
-		enc, err := record.AppendValue(nil, h.Value)
-		if err != nil {
+		if b, err = appendSet(b, uint64(h.ID), h.Key, h.Value); err != nil {
 			return nil, err
 		}
-		b = binary.AppendUvarint(b, uint64(len(enc)))
-		b = append(b, enc...)
+	}
+	b = binary.AppendUvarint(b, uint64(len(e.Attrs)))
+	for _, a := range e.Attrs {
+		if b, err = appendSet(b, uint64(a.ID), a.Key, a.Value); err != nil {
+			return nil, err
+		}
 	}
 	b = appendIDs(b, e.TextChanged)
 	return appendIDs(b, e.EdgesSwept), nil
+}
+
+func appendSet(b []byte, id uint64, key value.KeyID, v value.Value) ([]byte, error) {
+	enc, err := record.AppendValue(nil, v)
+	if err != nil {
+		return nil, err
+	}
+	b = binary.AppendUvarint(b, id)
+	b = binary.AppendUvarint(b, uint64(key))
+	b = binary.AppendUvarint(b, uint64(len(enc)))
+	return append(b, enc...), nil
 }
 
 func appendIDs[T ~uint32 | ~uint64](b []byte, ids []T) []byte {
@@ -181,7 +203,14 @@ func Decode(b []byte) (*Entry, error) {
 		})
 	})
 	e.EdgesDeleted, e.NodesDeleted = ids[value.EdgeID](r), ids[value.NodeID](r)
-	r.each(func() { e.Hot = append(e.Hot, r.hot()) })
+	r.each(func() {
+		id, key, v := r.set()
+		e.Hot = append(e.Hot, HotSet{ID: value.NodeID(id), Key: key, Value: v})
+	})
+	r.each(func() {
+		id, key, v := r.set()
+		e.Attrs = append(e.Attrs, AttrSet{ID: value.EdgeID(id), Key: key, Value: v})
+	})
 	e.TextChanged, e.EdgesSwept = ids[value.NodeID](r), ids[value.EdgeID](r)
 	if r.err == nil && len(r.b) > 0 {
 		r.err = fmt.Errorf("%d bytes behind the log entry", len(r.b))
@@ -192,18 +221,17 @@ func Decode(b []byte) (*Entry, error) {
 	return e, nil
 }
 
-func (r *reader) hot() HotSet {
-	h := HotSet{ID: value.NodeID(r.uint()), Key: value.KeyID(r.uint())}
+func (r *reader) set() (id uint64, key value.KeyID, v value.Value) {
+	id, key = r.uint(), value.KeyID(r.uint())
 	n := r.uint()
 	if n > uint64(len(r.b)) {
 		r.err, r.b = errShort, nil
-		return h
+		return
 	}
 	v, err := record.DecodeValue(r.b[:n])
 	r.b = r.b[n:]
 	if err != nil {
 		r.err = err
 	}
-	h.Value = v
-	return h
+	return id, key, v
 }

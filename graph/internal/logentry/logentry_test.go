@@ -16,6 +16,7 @@ func sample() *logentry.Entry {
 		EdgesDeleted: []value.EdgeID{4, 5},
 		NodesDeleted: []value.NodeID{7},
 		Hot:          []logentry.HotSet{{ID: 1, Key: 2, Value: value.Float(.5)}, {ID: 1, Key: 3}},
+		Attrs:        []logentry.AttrSet{{ID: 1 << 40, Key: 4, Value: value.Int(3)}},
 		TextChanged:  []value.NodeID{1, 9},
 		EdgesSwept:   []value.EdgeID{6},
 	}

@@ -131,3 +131,11 @@ func GetProp(props []Prop, key value.KeyID) (Prop, bool) {
 	}
 	return Prop{}, false
 }
+
+// FindProp decodes one property of the encoded properties that WalkBlock hands
+// out; ok is false when the edge does not have it.
+func FindProp(b []byte, key value.KeyID) (p Prop, ok bool, err error) {
+	c := cursor{b: b}
+	p, ok = c.findProp(key)
+	return p, ok, c.err
+}

@@ -1,0 +1,275 @@
+package graph
+
+import (
+	"context"
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"engram/graph/internal/commit"
+	"engram/graph/internal/key"
+	"engram/graph/internal/logentry"
+	"engram/graph/internal/record"
+	"engram/graph/internal/store"
+	"engram/graph/value"
+)
+
+// Commit ends the transaction and waits until its writes, and all that it could
+// have read, are durable. It returns the seq of the transaction, or of the
+// newest one that it read when it wrote nothing. A writing transaction's results
+// may be given to nobody before Commit returned nil.
+func (tx *Tx) Commit(ctx context.Context) (seq uint64, err error) {
+	return tx.CommitKey(ctx, "")
+}
+
+// CommitKey is Commit with an idempotency key of the caller: if a transaction
+// with that key was committed before, nothing is written and its seq is
+// returned. After an unknown outcome and reopening, the key tells what became of
+// the transaction; see Committed.
+func (tx *Tx) CommitKey(ctx context.Context, idemKey string) (seq uint64, err error) {
+	if tx.w == nil {
+		err := tx.check()
+		tx.end()
+		return uint64(tx.seq), err
+	}
+	ticket, err := tx.finish(idemKey)
+	if err != nil {
+		return 0, tx.Abandon(ctx, err)
+	}
+	at, outcome, err := ticket.Wait(ctx)
+	if outcome != store.Committed {
+		return 0, wrap(err)
+	}
+	return uint64(at), nil
+}
+
+// finish hands the write-set over and gives the slot back.
+func (tx *Tx) finish(idemKey string) (*commit.Ticket, error) {
+	if err := tx.EndStatement(); err != nil {
+		return nil, err
+	}
+	w := tx.w
+	var ticket *commit.Ticket
+	if w.empty() && idemKey == "" {
+		ticket = w.slot.FinishReadOnly()
+	} else {
+		puts, next, err := tx.writeSet()
+		if err != nil {
+			return nil, err
+		}
+		ticket = w.slot.Finish(puts, next, idemKey)
+	}
+	w.slot = nil
+	<-tx.db.writer
+	tx.end()
+	return ticket, nil
+}
+
+// writeSet turns the edits into changes of the store and the next version.
+func (tx *Tx) writeSet() ([]store.Put, *state, error) {
+	w, seq := tx.w, tx.w.slot.Seq()+1
+	puts, changed, err := tx.nodePuts(slices.Clone(w.names))
+	if err != nil {
+		return nil, nil, err
+	}
+	if puts, err = tx.edgePuts(puts); err != nil {
+		return nil, nil, err
+	}
+	for _, k := range slices.Sorted(maps.Keys(w.index)) {
+		put := store.Put{Space: store.Index, Key: []byte(k)}
+		if payload := w.index[k]; payload != nil {
+			put.Value = tx.db.seal.Seal(store.Index, put.Key, payload)
+		}
+		puts = append(puts, put)
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.graves)) {
+		put := store.Put{Space: store.Meta, Key: graveKey(id)}
+		if w.graves[id] {
+			put.Value = tx.db.seal.Seal(store.Meta, put.Key, nil)
+		}
+		puts = append(puts, put)
+	}
+	log, err := tx.logPut(seq, tx.entry(changed))
+	if err != nil {
+		return nil, nil, err
+	}
+	puts = append(tx.extendMarks(puts), log)
+	next := &state{
+		topo: w.ed.Commit(uint64(seq)), names: tx.names, keys: tx.keys, marks: w.marks, changed: changed,
+	}
+	return puts, next, nil
+}
+
+func (tx *Tx) logPut(seq store.Seq, e *logentry.Entry) (store.Put, error) {
+	if e == nil {
+		e = &logentry.Entry{}
+	}
+	k := key.Uint(nil, uint64(seq))
+	buf, err := logentry.Append(tx.db.seal.Room(64), e)
+	if err != nil {
+		return store.Put{}, wrap(err)
+	}
+	return store.Put{Space: store.Log, Key: k, Value: tx.db.seal.Close(store.Log, k, buf)}, nil
+}
+
+// nodePuts appends the changed node records and what is out of line.
+func (tx *Tx) nodePuts(puts []store.Put) ([]store.Put, []TextChange, error) {
+	var changed []TextChange
+	for _, id := range slices.Sorted(maps.Keys(tx.w.nodes)) {
+		e := tx.w.nodes[id]
+		if e.text && !(e.added && e.deleted) {
+			c, err := tx.textChange(id, e)
+			if err != nil {
+				return nil, nil, err
+			}
+			changed = append(changed, c)
+		}
+		put := store.Put{Space: store.Nodes, Key: key.Node(id)}
+		var large []record.Large
+		if !e.deleted {
+			buf, out, err := record.AppendNode(tx.db.seal.Room(64), e.rec)
+			if err != nil {
+				return nil, nil, wrap(err)
+			}
+			put.Value, large = tx.db.seal.Close(store.Nodes, put.Key, buf), out
+		}
+		if !(e.added && e.deleted) {
+			puts = append(puts, put)
+		}
+		puts = tx.overflowPuts(puts, overflowNode, uint64(id), large, e.freed)
+	}
+	return puts, changed, nil
+}
+
+// overflowPuts appends an element's values that are out of line now, and the
+// removal of those that are not any more.
+func (tx *Tx) overflowPuts(puts []store.Put, kind byte, id uint64, large []record.Large, freed []value.KeyID) []store.Put {
+	for _, l := range large {
+		k := overflowKey(kind, id, l.Key)
+		puts = append(puts, store.Put{Space: store.Overflow, Key: k, Value: tx.db.seal.Seal(store.Overflow, k, l.Encoded)})
+	}
+	slices.Sort(freed)
+	for _, f := range slices.Compact(freed) {
+		if !slices.ContainsFunc(large, func(l record.Large) bool { return l.Key == f }) {
+			puts = append(puts, store.Put{Space: store.Overflow, Key: overflowKey(kind, id, f)})
+		}
+	}
+	return puts
+}
+
+// edgePuts appends the changed blocks of edges and what is out of line.
+func (tx *Tx) edgePuts(puts []store.Put) ([]store.Put, error) {
+	edited := slices.Sorted(maps.Keys(tx.w.edges))
+	for len(edited) > 0 {
+		block := record.BlockOf(edited[0])
+		n := 1
+		for n < len(edited) && record.BlockOf(edited[n]) == block {
+			n++
+		}
+		var err error
+		if puts, err = tx.blockPuts(puts, block, edited[:n]); err != nil {
+			return nil, err
+		}
+		edited = edited[n:]
+	}
+	return puts, nil
+}
+
+func (tx *Tx) blockPuts(puts []store.Put, block uint64, edited []value.EdgeID) ([]store.Put, error) {
+	k := blockKey(block)
+	payload, err := tx.blockPayload(block)
+	if err != nil {
+		return nil, err
+	}
+	var edges []record.Edge
+	if payload != nil {
+		if edges, err = record.DecodeBlock(block, payload); err != nil {
+			return nil, tx.damaged(store.Edges, k, err)
+		}
+	}
+	for _, id := range edited {
+		if e := tx.w.edges[id]; e.deleted {
+			edges = record.DropEdge(edges, id)
+		} else {
+			edges = record.PutEdge(edges, e.rec)
+		}
+	}
+	put := store.Put{Space: store.Edges, Key: k}
+	large := map[value.EdgeID][]record.Large{}
+	if len(edges) > 0 {
+		buf, out, err := record.AppendBlock(tx.db.seal.Room(32*len(edges)), edges)
+		if err != nil {
+			return nil, wrap(err)
+		}
+		put.Value = tx.db.seal.Close(store.Edges, k, buf)
+		for _, l := range out {
+			large[l.Edge] = append(large[l.Edge], l.Large)
+		}
+	}
+	if put.Value != nil || payload != nil {
+		puts = append(puts, put)
+	}
+	for _, id := range edited {
+		puts = tx.overflowPuts(puts, overflowEdge, uint64(id), large[id], tx.w.edges[id].freed)
+	}
+	return puts, nil
+}
+
+// entry makes the log entry of the transaction.
+func (tx *Tx) entry(changed []TextChange) *logentry.Entry {
+	w, out := tx.w, &logentry.Entry{EdgesSwept: tx.w.swept}
+	for _, id := range slices.Sorted(maps.Keys(w.nodes)) {
+		switch e := w.nodes[id]; {
+		case e.added && e.deleted:
+		case e.deleted:
+			out.NodesDeleted = append(out.NodesDeleted, id)
+		case e.added:
+			out.NodesAdded = append(out.NodesAdded, logentry.NodeAdded{ID: id, CreatedMS: e.rec.CreatedMS, Labels: e.rec.Labels})
+		case e.labels:
+			out.Labels = append(out.Labels, logentry.LabelsSet{ID: id, Labels: e.rec.Labels})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.edges)) {
+		switch e := w.edges[id]; {
+		case e.added && e.deleted:
+		case e.deleted:
+			out.EdgesDeleted = append(out.EdgesDeleted, id)
+		case e.added:
+			out.EdgesAdded = append(out.EdgesAdded, logentry.EdgeAdded{
+				ID: id, Src: e.rec.Src, Dst: e.rec.Dst, Type: e.rec.Type, CreatedMS: e.rec.CreatedMS,
+			})
+		}
+	}
+	for _, h := range w.hot {
+		if !w.nodes[h.ID].deleted {
+			out.Hot = append(out.Hot, h)
+		}
+	}
+	for _, a := range w.attrs {
+		if !w.edges[a.ID].deleted {
+			out.Attrs = append(out.Attrs, a)
+		}
+	}
+	for _, c := range changed {
+		out.TextChanged = append(out.TextChanged, c.Node)
+	}
+	return out
+}
+
+// Committed tells whether a transaction with the idempotency key was committed,
+// and at which seq.
+func (db *DB) Committed(idemKey string) (seq uint64, ok bool, err error) {
+	snap, err := db.engine.Snapshot()
+	if err != nil {
+		return 0, false, wrap(err)
+	}
+	defer snap.Close()
+	v, err := snap.Get(store.Idempotency, []byte(idemKey))
+	if v == nil || err != nil {
+		return 0, false, wrap(err)
+	}
+	if len(v) != 8 {
+		return 0, false, wrap(db.seal.Damaged(store.Idempotency, []byte(idemKey), "it is not a seq"))
+	}
+	return binary.BigEndian.Uint64(v), true, nil
+}

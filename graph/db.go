@@ -1,0 +1,115 @@
+// Package graph is the database itself: nodes, edges, names and transactions
+// over the key-value store, with the topology in memory. The query stages reach
+// it through Tx.
+//
+//	db, err := graph.OpenMemory(nil)
+//	tx, err := db.Begin(ctx)                     // takes the write slot
+//	person, _ := tx.InternLabel("Person")
+//	name, _ := tx.InternKey("name")
+//	ada, err := tx.CreateNode([]value.LabelID{person},
+//		[]value.KeyProp{{Key: name, Value: value.String("Ada")}})
+//	_, err = tx.Commit(ctx)                      // waits until it is durable
+//	read, err := db.Snapshot()
+//	node, err := read.LoadNode(ada)
+//	read.Rollback()
+//
+// DESIGN.md tells the flows, the invariants and the road not taken.
+package graph
+
+import (
+	"context"
+
+	"engram/graph/internal/commit"
+	"engram/graph/internal/extid"
+	"engram/graph/internal/record"
+	"engram/graph/internal/store"
+	"engram/graph/internal/topo"
+)
+
+// DB is an open graph. It is safe for concurrent use. It owns the goroutine
+// tidy, which Close stops, and the commit engine with its committer.
+type DB struct {
+	opts     Options
+	engine   *commit.Engine[*state]
+	seal     record.Sealer
+	tag      extid.Tag
+	created  int64 // ms since 1970
+	readOnly bool
+	release  func() error // of the directory, after the engine is closed
+
+	// writer is held from Begin to the end of a writing transaction, around the
+	// engine's own slot: newID may have to give that back and take it again
+	// without letting another transaction in.
+	writer chan struct{}
+	ids    ids // for the holder of writer
+
+	compact topo.Compactor
+	wake    chan struct{} // tells tidy that something was published
+	stop    context.CancelFunc
+	stopped chan struct{} // closed when tidy has returned
+	tidyErr lastError
+}
+
+// start makes a database of an opened store whose state is loaded.
+func start(driver store.Driver, loaded *loaded, opts Options, acked func(store.Seq) error) (*DB, error) {
+	db := &DB{
+		opts: opts, seal: loaded.seal, tag: loaded.tag, created: loaded.created,
+		writer:  make(chan struct{}, 1),
+		wake:    make(chan struct{}, 1),
+		stopped: make(chan struct{}),
+	}
+	db.ids.init(loaded.state.marks)
+	engine, err := commit.New(driver, commit.Options[*state]{
+		Initial: loaded.state, Publish: db.publish, BeforeAck: acked, Now: opts.Now,
+		MaxBytes: opts.MaxBytes, MaxKeys: opts.MaxKeys, MaxLongAge: opts.MaxLongAge,
+	})
+	if err != nil {
+		return nil, wrap(err)
+	}
+	db.engine = engine
+	ctx, stop := context.WithCancel(context.Background())
+	db.stop = stop
+	go db.tidy(ctx)
+	db.nudge()
+	return db, nil
+}
+
+// publish is called by the committer for each durable transaction, in order.
+func (db *DB) publish(seq store.Seq, s *state) {
+	db.ids.published(s.marks)
+	if db.opts.Text != nil {
+		db.opts.Text.Publish(seq, s.changed)
+	}
+	db.nudge()
+}
+
+func (db *DB) nudge() {
+	select {
+	case db.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Seq is the newest durable seq.
+func (db *DB) Seq() uint64 { return uint64(db.engine.Seq()) }
+
+// Poisoned tells why writing is refused until the database is reopened, nil
+// while it is not.
+func (db *DB) Poisoned() error { return wrap(db.engine.Poisoned()) }
+
+// Close refuses new transactions, waits as long as ctx lives for the open ones
+// and for what is being committed, and closes the store. If ctx ends first, all
+// that was acknowledged is safe and Close can be called again.
+func (db *DB) Close(ctx context.Context) error {
+	db.stop()
+	<-db.stopped
+	if err := db.engine.Close(ctx); err != nil {
+		return wrap(err)
+	}
+	if db.release != nil {
+		release := db.release
+		db.release = nil
+		return wrap(release())
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package graph
+
+import (
+	"crypto/rand"
+	"io"
+	"slices"
+	"time"
+)
+
+// Options configure a database. Zero fields mean the defaults.
+type Options struct {
+	// HotColumns are node properties that are kept in memory beside the
+	// topology. Reading them touches no record; each costs 9 bytes a node where
+	// it is used.
+	HotColumns []string
+	// TextFields are the node properties that are searched as text.
+	TextFields []string
+	// Text, when set, is told of every changed document; see TextFollower.
+	Text TextFollower
+	// HubEdges is from how many edges on deleting a node leaves the removal of
+	// the edge records to the sweeper. Default 4,096.
+	HubEdges int64
+	// SweepBlocks is how many blocks of 64 edges the sweeper rewrites in one
+	// transaction. Default 256.
+	SweepBlocks int
+	// IDBlock is how many ids are reserved ahead; closing gives up what is left
+	// of them. Default 4,096.
+	IDBlock uint64
+	// MaxBytes and MaxKeys limit the changes of one transaction. Defaults
+	// 64 MiB and 100,000.
+	MaxBytes, MaxKeys int
+	// MaxLongAge limits the age of a long snapshot. Default 60 s.
+	MaxLongAge time.Duration
+	// Now is the clock; default time.Now. Ids and order never depend on it.
+	Now func() time.Time
+	// Random gives the database's tag at creation; default crypto/rand.
+	Random io.Reader
+}
+
+// DefaultHotColumns are the hot columns unless Options say otherwise.
+func DefaultHotColumns() []string {
+	return []string{
+		"importance", "confidence", "layer", "tier", "status", "created_at",
+		"valid_from", "valid_to", "uses", "last_used", "position",
+	}
+}
+
+// DefaultTextFields are the text fields unless Options say otherwise.
+func DefaultTextFields() []string {
+	return []string{
+		"content", "title", "name", "speaker", "text", "summary", "description", "question", "answer",
+	}
+}
+
+func (o Options) withDefaults() Options {
+	if o.HotColumns == nil {
+		o.HotColumns = DefaultHotColumns()
+	}
+	if o.TextFields == nil {
+		o.TextFields = DefaultTextFields()
+	}
+	o.HotColumns, o.TextFields = slices.Clone(o.HotColumns), slices.Clone(o.TextFields)
+	orDefault(&o.HubEdges, 4096)
+	orDefault(&o.SweepBlocks, 256)
+	orDefault(&o.IDBlock, 4096)
+	orDefault(&o.MaxBytes, 64<<20)
+	orDefault(&o.MaxKeys, 100_000)
+	orDefault(&o.MaxLongAge, time.Minute)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	return o
+}
+
+func orDefault[T int | int64 | uint64 | time.Duration](field *T, def T) {
+	if *field <= 0 {
+		*field = def
+	}
+}
