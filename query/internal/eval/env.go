@@ -48,7 +48,7 @@ type Env struct {
 	stack []value.Value
 	ids   []value.NodeID
 	vals  []value.Value
-	sets  map[any]*memberSet
+	sets  map[*bound.Binary]*memberSet
 	regex map[string]*pattern
 	ticks int
 }

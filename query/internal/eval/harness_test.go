@@ -209,7 +209,8 @@ func newEnv(t testing.TB) (*eval.Env, *model.Graph) {
 	knows, err := g.InternRelType("KNOWS")
 	must(err)
 	n, err := g.CreateNode([]value.LabelID{label("A"), label("B")}, []access.Prop{
-		{Key: key("x"), Value: value.Int(1)}, {Key: key("name"), Value: value.String("ann")}})
+		{Key: key("x"), Value: value.Int(1)}, {Key: key("name"), Value: value.String("ann")},
+	})
 	must(err)
 	m, err := g.CreateNode(nil, []access.Prop{{Key: key("id"), Value: value.String("m-1")}})
 	must(err)

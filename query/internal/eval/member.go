@@ -77,7 +77,7 @@ type memberSet struct {
 	scalars bool
 }
 
-func (e *Env) memberSet(key any, elems []value.Value) *memberSet {
+func (e *Env) memberSet(key *bound.Binary, elems []value.Value) *memberSet {
 	if s, ok := e.sets[key]; ok && len(s.elems) == len(elems) && &s.elems[0] == &elems[0] {
 		return s
 	}
@@ -94,7 +94,7 @@ func (e *Env) memberSet(key any, elems []value.Value) *memberSet {
 		}
 	}
 	if e.sets == nil {
-		e.sets = map[any]*memberSet{}
+		e.sets = map[*bound.Binary]*memberSet{}
 	}
 	e.sets[key] = s
 	return s

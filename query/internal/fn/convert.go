@@ -30,15 +30,20 @@ func convertFuncs() []Func {
 		{"toString", "a string", numT.Or(stringT).Or(boolT).Or(instants), stringT, toString, "strings"},
 	} {
 		out = append(out,
-			Func{Name: c.name, Doc: "A value turned into " + c.what + "; null when its text is none.",
+			Func{
+				Name: c.name, Doc: "A value turned into " + c.what + "; null when its text is none.",
 				Params: []bound.Type{c.from}, Required: 1, Pure: true, Result: c.to,
-				Call: func(_ *Context, args []value.Value) (value.Value, error) { return c.conv(args[0]) }},
-			Func{Name: c.name + "OrNull", Doc: "A value turned into " + c.what + "; null when it can't be.",
+				Call: func(_ *Context, args []value.Value) (value.Value, error) { return c.conv(args[0]) },
+			},
+			Func{
+				Name: c.name + "OrNull", Doc: "A value turned into " + c.what + "; null when it can't be.",
 				Params: []bound.Type{anyT}, Required: 1, Pure: true, Result: c.to,
 				Call: func(_ *Context, args []value.Value) (value.Value, error) {
 					return orNull(args[0], c.from, c.conv), nil
-				}},
-			Func{Name: c.name + "List", Doc: "A list with every element turned into " + c.what + "; null where it can't be.",
+				},
+			},
+			Func{
+				Name: c.name + "List", Doc: "A list with every element turned into " + c.what + "; null where it can't be.",
 				Params: []bound.Type{listT}, Required: 1, Pure: true, Result: bound.ListOf(c.to),
 				Call: func(ctx *Context, args []value.Value) (value.Value, error) {
 					l := args[0].AsList()
@@ -50,7 +55,8 @@ func convertFuncs() []Func {
 						out[i] = orNull(e, c.from, c.conv)
 					}
 					return value.List(out), nil
-				}})
+				},
+			})
 	}
 	return out
 }

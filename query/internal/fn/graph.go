@@ -8,37 +8,59 @@ import (
 
 func graphFuncs() []Func {
 	return []Func{
-		{Name: "labels", Doc: "The labels of a node.",
-			Params: []bound.Type{nodeT}, Required: 1, Result: bound.ListOf(stringT), Call: labels},
-		{Name: "type", Doc: "The type of a relationship.",
-			Params: []bound.Type{edgeT}, Required: 1, Result: stringT, Call: relType},
-		{Name: "id", Doc: "The number of a node or relationship inside its database.",
-			Params: []bound.Type{entityT}, Required: 1, Result: intT, Call: id},
-		{Name: "elementId", Doc: "The external id of a node or relationship.",
-			Params: []bound.Type{entityT}, Required: 1, Result: stringT, Call: elementID},
-		{Name: "keys", Doc: "The property names of a node, relationship or map.",
-			Params: []bound.Type{entityT.Or(mapT)}, Required: 1, Result: bound.ListOf(stringT), Call: keys},
-		{Name: "properties", Doc: "The properties of a node or relationship as a map.",
-			Params: []bound.Type{entityT.Or(mapT)}, Required: 1, Result: mapT, Call: properties},
-		{Name: "startNode", Doc: "The node a relationship starts at.",
-			Params: []bound.Type{edgeT}, Required: 1, Result: nodeT, Call: startNode},
-		{Name: "endNode", Doc: "The node a relationship ends at.",
-			Params: []bound.Type{edgeT}, Required: 1, Result: nodeT, Call: endNode},
-		{Name: "nodes", Doc: "The nodes of a path in order.",
+		{
+			Name: "labels", Doc: "The labels of a node.",
+			Params: []bound.Type{nodeT}, Required: 1, Result: bound.ListOf(stringT), Call: labels,
+		},
+		{
+			Name: "type", Doc: "The type of a relationship.",
+			Params: []bound.Type{edgeT}, Required: 1, Result: stringT, Call: relType,
+		},
+		{
+			Name: "id", Doc: "The number of a node or relationship inside its database.",
+			Params: []bound.Type{entityT}, Required: 1, Result: intT, Call: id,
+		},
+		{
+			Name: "elementId", Doc: "The external id of a node or relationship.",
+			Params: []bound.Type{entityT}, Required: 1, Result: stringT, Call: elementID,
+		},
+		{
+			Name: "keys", Doc: "The property names of a node, relationship or map.",
+			Params: []bound.Type{entityT.Or(mapT)}, Required: 1, Result: bound.ListOf(stringT), Call: keys,
+		},
+		{
+			Name: "properties", Doc: "The properties of a node or relationship as a map.",
+			Params: []bound.Type{entityT.Or(mapT)}, Required: 1, Result: mapT, Call: properties,
+		},
+		{
+			Name: "startNode", Doc: "The node a relationship starts at.",
+			Params: []bound.Type{edgeT}, Required: 1, Result: nodeT, Call: startNode,
+		},
+		{
+			Name: "endNode", Doc: "The node a relationship ends at.",
+			Params: []bound.Type{edgeT}, Required: 1, Result: nodeT, Call: endNode,
+		},
+		{
+			Name: "nodes", Doc: "The nodes of a path in order.",
 			Params: []bound.Type{pathT}, Required: 1, Pure: true, Result: bound.ListOf(nodeT),
 			Call: func(_ *Context, args []value.Value) (value.Value, error) {
 				return value.List(args[0].AsPath().Nodes), nil
-			}},
-		{Name: "relationships", Doc: "The relationships of a path in order.",
+			},
+		},
+		{
+			Name: "relationships", Doc: "The relationships of a path in order.",
 			Params: []bound.Type{pathT}, Required: 1, Pure: true, Result: bound.ListOf(edgeT),
 			Call: func(_ *Context, args []value.Value) (value.Value, error) {
 				return value.List(args[0].AsPath().Edges), nil
-			}},
-		{Name: "length", Doc: "The number of relationships of a path.",
+			},
+		},
+		{
+			Name: "length", Doc: "The number of relationships of a path.",
 			Params: []bound.Type{pathT}, Required: 1, Pure: true, Result: intT,
 			Call: func(_ *Context, args []value.Value) (value.Value, error) {
 				return value.Int(int64(len(args[0].AsPath().Edges))), nil
-			}},
+			},
+		},
 	}
 }
 

@@ -16,21 +16,35 @@ const maxRange = 1 << 26
 
 func listFuncs() []Func {
 	return []Func{
-		{Name: "head", Doc: "The first element of a list; null when it is empty.",
-			Params: []bound.Type{listT}, Required: 1, Pure: true, ResultOf: elemOf, Call: head},
-		{Name: "last", Doc: "The last element of a list; null when it is empty.",
-			Params: []bound.Type{listT}, Required: 1, Pure: true, ResultOf: elemOf, Call: last},
-		{Name: "tail", Doc: "All elements of a list but the first.",
-			Params: []bound.Type{listT}, Required: 1, Pure: true, ResultOf: sameAs, Call: tail},
-		{Name: "reverse", Doc: "A list or string the other way round.",
-			Params: []bound.Type{listT.Or(stringT)}, Required: 1, Pure: true, ResultOf: sameAs, Call: reverse},
-		{Name: "size", Doc: "The number of elements of a list or characters of a string.",
-			Params: []bound.Type{listT.Or(stringT)}, Required: 1, Pure: true, Result: intT, Call: size},
-		{Name: "isEmpty", Doc: "Whether a list, map or string has nothing in it.",
-			Params: []bound.Type{listT.Or(mapT).Or(stringT)}, Required: 1, Pure: true, Result: boolT, Call: isEmpty},
+		{
+			Name: "head", Doc: "The first element of a list; null when it is empty.",
+			Params: []bound.Type{listT}, Required: 1, Pure: true, ResultOf: elemOf, Call: head,
+		},
+		{
+			Name: "last", Doc: "The last element of a list; null when it is empty.",
+			Params: []bound.Type{listT}, Required: 1, Pure: true, ResultOf: elemOf, Call: last,
+		},
+		{
+			Name: "tail", Doc: "All elements of a list but the first.",
+			Params: []bound.Type{listT}, Required: 1, Pure: true, ResultOf: sameAs, Call: tail,
+		},
+		{
+			Name: "reverse", Doc: "A list or string the other way round.",
+			Params: []bound.Type{listT.Or(stringT)}, Required: 1, Pure: true, ResultOf: sameAs, Call: reverse,
+		},
+		{
+			Name: "size", Doc: "The number of elements of a list or characters of a string.",
+			Params: []bound.Type{listT.Or(stringT)}, Required: 1, Pure: true, Result: intT, Call: size,
+		},
+		{
+			Name: "isEmpty", Doc: "Whether a list, map or string has nothing in it.",
+			Params: []bound.Type{listT.Or(mapT).Or(stringT)}, Required: 1, Pure: true, Result: boolT, Call: isEmpty,
+		},
 		// The kinds are checked in the call: the error is of another type.
-		{Name: "range", Doc: "The integers from a first to a last one, both included, by a step of 1 or as given.",
-			Params: []bound.Type{anyT, anyT, anyT}, Required: 2, Pure: true, Result: bound.ListOf(intT), Call: makeRange},
+		{
+			Name: "range", Doc: "The integers from a first to a last one, both included, by a step of 1 or as given.",
+			Params: []bound.Type{anyT, anyT, anyT}, Required: 2, Pure: true, Result: bound.ListOf(intT), Call: makeRange,
+		},
 	}
 }
 

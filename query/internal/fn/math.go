@@ -10,14 +10,18 @@ import (
 
 func mathFuncs() []Func {
 	one := func(name, doc string, f func(float64) float64) Func {
-		return Func{Name: name, Doc: doc, Params: []bound.Type{numT}, Required: 1, Pure: true, Result: floatT,
+		return Func{
+			Name: name, Doc: doc, Params: []bound.Type{numT}, Required: 1, Pure: true, Result: floatT,
 			Call: func(_ *Context, args []value.Value) (value.Value, error) {
 				return value.Float(f(args[0].AsFloat())), nil
-			}}
+			},
+		}
 	}
 	constant := func(name, doc string, x float64) Func {
-		return Func{Name: name, Doc: doc, Pure: true, Result: floatT,
-			Call: func(*Context, []value.Value) (value.Value, error) { return value.Float(x), nil }}
+		return Func{
+			Name: name, Doc: doc, Pure: true, Result: floatT,
+			Call: func(*Context, []value.Value) (value.Value, error) { return value.Float(x), nil },
+		}
 	}
 	return []Func{
 		one("ceil", "The least whole number that is not less, as a float.", math.Ceil),
@@ -41,29 +45,41 @@ func mathFuncs() []Func {
 		one("haversin", "Half the versine of an angle in radians.", func(x float64) float64 { return (1 - math.Cos(x)) / 2 }),
 		constant("e", "The base of the natural logarithm.", math.E),
 		constant("pi", "The circle's circumference divided by its diameter.", math.Pi),
-		{Name: "atan2", Doc: "The angle in radians of the point with the given y and x.",
+		{
+			Name: "atan2", Doc: "The angle in radians of the point with the given y and x.",
 			Params: []bound.Type{numT, numT}, Required: 2, Pure: true, Result: floatT,
 			Call: func(_ *Context, args []value.Value) (value.Value, error) {
 				return value.Float(math.Atan2(args[0].AsFloat(), args[1].AsFloat())), nil
-			}},
-		{Name: "abs", Doc: "A number without its sign.",
-			Params: []bound.Type{numT}, Required: 1, Pure: true, ResultOf: sameAs, Call: abs},
-		{Name: "sign", Doc: "-1, 0 or 1 as a number is negative, zero or positive.",
-			Params: []bound.Type{numT}, Required: 1, Pure: true, Result: intT, Call: sign},
-		{Name: "round", Doc: "A number rounded to a number of decimals (0), by a mode such as 'HALF_EVEN'.",
-			Params: []bound.Type{numT, numT, stringT}, Required: 1, Pure: true, Result: floatT, Call: round},
-		{Name: "isNaN", Doc: "Whether a number is NaN.",
+			},
+		},
+		{
+			Name: "abs", Doc: "A number without its sign.",
+			Params: []bound.Type{numT}, Required: 1, Pure: true, ResultOf: sameAs, Call: abs,
+		},
+		{
+			Name: "sign", Doc: "-1, 0 or 1 as a number is negative, zero or positive.",
+			Params: []bound.Type{numT}, Required: 1, Pure: true, Result: intT, Call: sign,
+		},
+		{
+			Name: "round", Doc: "A number rounded to a number of decimals (0), by a mode such as 'HALF_EVEN'.",
+			Params: []bound.Type{numT, numT, stringT}, Required: 1, Pure: true, Result: floatT, Call: round,
+		},
+		{
+			Name: "isNaN", Doc: "Whether a number is NaN.",
 			Params: []bound.Type{numT}, Required: 1, Pure: true, Result: boolT,
 			Call: func(_ *Context, args []value.Value) (value.Value, error) {
 				return value.Bool(math.IsNaN(args[0].AsFloat())), nil
-			}},
-		{Name: "rand", Doc: "A random float from 0 up to, but not including, 1.", Result: floatT,
+			},
+		},
+		{
+			Name: "rand", Doc: "A random float from 0 up to, but not including, 1.", Result: floatT,
 			Call: func(c *Context, _ []value.Value) (value.Value, error) {
 				if c.Rand == nil {
 					return value.Null, errNoRandom("rand")
 				}
 				return value.Float(c.Rand.Float64()), nil
-			}},
+			},
+		},
 	}
 }
 

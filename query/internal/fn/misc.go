@@ -11,27 +11,35 @@ import (
 
 func miscFuncs() []Func {
 	return []Func{
-		{Name: "coalesce", Doc: "The first argument that is not null.",
+		{
+			Name: "coalesce", Doc: "The first argument that is not null.",
 			Params: []bound.Type{anyT}, Required: 1, Variadic: true, Pure: true, NullAware: true,
-			ResultOf: coalesceType, Call: coalesce},
-		{Name: "exists", Doc: "Whether a property or other value is there, that is, not null.",
+			ResultOf: coalesceType, Call: coalesce,
+		},
+		{
+			Name: "exists", Doc: "Whether a property or other value is there, that is, not null.",
 			Params: []bound.Type{anyT}, Required: 1, Pure: true, NullAware: true, Result: boolT,
 			Call: func(_ *Context, args []value.Value) (value.Value, error) {
 				return value.Bool(!args[0].IsNull()), nil
-			}},
-		{Name: "nullIf", Doc: "The first argument, or null when the second equals it.",
+			},
+		},
+		{
+			Name: "nullIf", Doc: "The first argument, or null when the second equals it.",
 			Params: []bound.Type{anyT, anyT}, Required: 2, Pure: true, NullAware: true, ResultOf: sameAs,
 			Call: func(_ *Context, args []value.Value) (value.Value, error) {
 				if value.Equivalent(args[0], args[1]) {
 					return value.Null, nil
 				}
 				return args[0], nil
-			}},
+			},
+		},
 		{Name: "randomUUID", Doc: "A new random UUID as text.", Result: stringT, Call: randomUUID},
-		{Name: "timestamp", Doc: "The milliseconds since 1970-01-01T00:00Z at the start of the statement.", Result: intT,
+		{
+			Name: "timestamp", Doc: "The milliseconds since 1970-01-01T00:00Z at the start of the statement.", Result: intT,
 			Call: func(c *Context, _ []value.Value) (value.Value, error) {
 				return value.Int(c.Statement.Seconds*1000 + int64(c.Statement.Nanos)/1e6), nil
-			}},
+			},
+		},
 	}
 }
 

@@ -16,29 +16,49 @@ func stringFuncs() []Func {
 		}
 	}
 	return []Func{
-		{Name: "toLower", Doc: "A string in lower case.",
-			Params: []bound.Type{stringT}, Required: 1, Pure: true, Result: stringT, Call: str(strings.ToLower)},
-		{Name: "toUpper", Doc: "A string in upper case.",
-			Params: []bound.Type{stringT}, Required: 1, Pure: true, Result: stringT, Call: str(strings.ToUpper)},
-		{Name: "trim", Doc: "A string without white space, or the given characters, at both ends.",
+		{
+			Name: "toLower", Doc: "A string in lower case.",
+			Params: []bound.Type{stringT}, Required: 1, Pure: true, Result: stringT, Call: str(strings.ToLower),
+		},
+		{
+			Name: "toUpper", Doc: "A string in upper case.",
+			Params: []bound.Type{stringT}, Required: 1, Pure: true, Result: stringT, Call: str(strings.ToUpper),
+		},
+		{
+			Name: "trim", Doc: "A string without white space, or the given characters, at both ends.",
 			Params: []bound.Type{stringT, stringT}, Required: 1, Pure: true, Result: stringT,
-			Call: trimmer(strings.TrimSpace, strings.Trim)},
-		{Name: "ltrim", Doc: "A string without white space, or the given characters, at its start.",
+			Call: trimmer(strings.TrimSpace, strings.Trim),
+		},
+		{
+			Name: "ltrim", Doc: "A string without white space, or the given characters, at its start.",
 			Params: []bound.Type{stringT, stringT}, Required: 1, Pure: true, Result: stringT,
-			Call: trimmer(trimSpaceLeft, strings.TrimLeft)},
-		{Name: "rtrim", Doc: "A string without white space, or the given characters, at its end.",
+			Call: trimmer(trimSpaceLeft, strings.TrimLeft),
+		},
+		{
+			Name: "rtrim", Doc: "A string without white space, or the given characters, at its end.",
 			Params: []bound.Type{stringT, stringT}, Required: 1, Pure: true, Result: stringT,
-			Call: trimmer(trimSpaceRight, strings.TrimRight)},
-		{Name: "substring", Doc: "The part of a string from a start, counted from 0, to its end or of a given length.",
-			Params: []bound.Type{stringT, intT, intT}, Required: 2, Pure: true, Result: stringT, Call: substring},
-		{Name: "left", Doc: "The first characters of a string.",
-			Params: []bound.Type{stringT, intT}, Required: 2, Pure: true, Result: stringT, Call: left},
-		{Name: "right", Doc: "The last characters of a string.",
-			Params: []bound.Type{stringT, intT}, Required: 2, Pure: true, Result: stringT, Call: right},
-		{Name: "replace", Doc: "A string with every occurrence of a second one replaced by a third.",
-			Params: []bound.Type{stringT, stringT, stringT}, Required: 3, Pure: true, Result: stringT, Call: replace},
-		{Name: "split", Doc: "The parts of a string between separators.",
-			Params: []bound.Type{stringT, stringT}, Required: 2, Pure: true, Result: bound.ListOf(stringT), Call: split},
+			Call: trimmer(trimSpaceRight, strings.TrimRight),
+		},
+		{
+			Name: "substring", Doc: "The part of a string from a start, counted from 0, to its end or of a given length.",
+			Params: []bound.Type{stringT, intT, intT}, Required: 2, Pure: true, Result: stringT, Call: substring,
+		},
+		{
+			Name: "left", Doc: "The first characters of a string.",
+			Params: []bound.Type{stringT, intT}, Required: 2, Pure: true, Result: stringT, Call: left,
+		},
+		{
+			Name: "right", Doc: "The last characters of a string.",
+			Params: []bound.Type{stringT, intT}, Required: 2, Pure: true, Result: stringT, Call: right,
+		},
+		{
+			Name: "replace", Doc: "A string with every occurrence of a second one replaced by a third.",
+			Params: []bound.Type{stringT, stringT, stringT}, Required: 3, Pure: true, Result: stringT, Call: replace,
+		},
+		{
+			Name: "split", Doc: "The parts of a string between separators.",
+			Params: []bound.Type{stringT, stringT}, Required: 2, Pure: true, Result: bound.ListOf(stringT), Call: split,
+		},
 	}
 }
 

@@ -11,8 +11,11 @@ var temporalNames = []struct {
 	name string
 	kind value.Kind
 }{
-	{"date", value.KindDate}, {"localtime", value.KindLocalTime}, {"time", value.KindTime},
-	{"localdatetime", value.KindLocalDateTime}, {"datetime", value.KindDateTime},
+	{"date", value.KindDate},
+	{"localtime", value.KindLocalTime},
+	{"time", value.KindTime},
+	{"localdatetime", value.KindLocalDateTime},
+	{"datetime", value.KindDateTime},
 }
 
 func temporalFuncs() []Func {
@@ -48,12 +51,18 @@ func temporalFuncs() []Func {
 func epochAndDurationFuncs() []Func {
 	datetime := bound.OneOf(value.KindDateTime)
 	out := []Func{
-		{Name: "datetime.fromEpoch", Doc: "The DATETIME of seconds and nanoseconds since 1970-01-01T00:00Z.",
-			Params: []bound.Type{numT, numT}, Required: 1, Pure: true, Result: datetime, Call: fromEpoch},
-		{Name: "datetime.fromEpochMillis", Doc: "The DATETIME of milliseconds since 1970-01-01T00:00Z.",
-			Params: []bound.Type{numT}, Required: 1, Pure: true, Result: datetime, Call: fromEpochMillis},
-		{Name: "duration", Doc: "A DURATION from a text or a map of components.",
-			Params: []bound.Type{mapT.Or(stringT).Or(durationT)}, Required: 1, Pure: true, Result: durationT, Call: construct(value.KindDuration)},
+		{
+			Name: "datetime.fromEpoch", Doc: "The DATETIME of seconds and nanoseconds since 1970-01-01T00:00Z.",
+			Params: []bound.Type{numT, numT}, Required: 1, Pure: true, Result: datetime, Call: fromEpoch,
+		},
+		{
+			Name: "datetime.fromEpochMillis", Doc: "The DATETIME of milliseconds since 1970-01-01T00:00Z.",
+			Params: []bound.Type{numT}, Required: 1, Pure: true, Result: datetime, Call: fromEpochMillis,
+		},
+		{
+			Name: "duration", Doc: "A DURATION from a text or a map of components.",
+			Params: []bound.Type{mapT.Or(stringT).Or(durationT)}, Required: 1, Pure: true, Result: durationT, Call: construct(value.KindDuration),
+		},
 	}
 	for _, d := range []struct {
 		name, doc string
@@ -64,8 +73,10 @@ func epochAndDurationFuncs() []Func {
 		{"inDays", "The DURATION from one instant to another in whole days.", temporal.InDays},
 		{"inSeconds", "The DURATION from one instant to another in seconds.", temporal.InSeconds},
 	} {
-		out = append(out, Func{Name: "duration." + d.name, Doc: d.doc,
-			Params: []bound.Type{instantT, instantT}, Required: 2, Pure: true, Result: durationT, Call: durationFunc(d.between)})
+		out = append(out, Func{
+			Name: "duration." + d.name, Doc: d.doc,
+			Params: []bound.Type{instantT, instantT}, Required: 2, Pure: true, Result: durationT, Call: durationFunc(d.between),
+		})
 	}
 	return out
 }
