@@ -67,7 +67,7 @@ func Defines(op Op) []int {
 	case *Unwind:
 		return []int{o.Slot}
 	case *Create:
-		return patternSlots(o.Patterns...)
+		return Created(o.Patterns...)
 	case *Merge:
 		return o.New
 	case *CallProc:
@@ -254,4 +254,24 @@ func patternReads(patterns ...*bound.Pattern) Slots {
 		}
 	}
 	return out
+}
+
+// Created returns the slots that CREATE or MERGE fills when it creates
+// patterns: those without a value before, and paths.
+func Created(patterns ...*bound.Pattern) []int {
+	var out Slots
+	for _, p := range patterns {
+		out = out.With(p.Path)
+		for _, n := range p.Nodes {
+			if !n.Bound {
+				out = out.With(n.Slot)
+			}
+		}
+		for _, r := range p.Rels {
+			if !r.Bound {
+				out = out.With(r.Slot)
+			}
+		}
+	}
+	return out.List()
 }

@@ -45,8 +45,8 @@ type Op interface {
 	// Inputs returns the places of the inputs, so that rules can replace them.
 	// The first one is the input whose rows flow through.
 	Inputs() []*Op
-	// Meta returns what every operator carries.
-	Meta() *Meta
+	// Info returns what every operator carries.
+	Info() *Meta
 }
 
 // Meta is what every operator carries.
@@ -58,8 +58,8 @@ type Meta struct {
 	Live Slots
 }
 
-// Meta returns m itself, so that embedding it makes an operator.
-func (m *Meta) Meta() *Meta { return m }
+// Info returns m itself, so that embedding it makes an operator.
+func (m *Meta) Info() *Meta { return m }
 
 // Unary is the base of the operators with one input.
 type Unary struct {

@@ -16,7 +16,7 @@ func (b *builder) pruneColumns(p *Part) {
 // carry sets Carry and Live of the tree at op, need being what is read above,
 // and returns what the leaf of the chain has to provide.
 func (b *builder) carry(op Op, need Slots) Slots {
-	m := op.Meta()
+	m := op.Info()
 	m.Live = need.And(Defined(op))
 	inputs := op.Inputs()
 	if len(inputs) == 0 {

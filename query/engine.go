@@ -1,0 +1,193 @@
+// Package query runs EQL statements: text → syntax → bound → logical →
+// physical → rows. It starts no transactions: the caller hands it a view of the
+// graph for every run, and plans a writing statement before it takes the write
+// slot.
+//
+//	engine := query.New(nil)
+//	plan, err := engine.Prepare("MATCH (n {id: $id}) RETURN n.title", snapshot)
+//	if err != nil {
+//		return err
+//	}
+//	res, err := plan.Run(ctx, snapshot, params, nil)
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"engram/graph/value"
+	"engram/query/internal/access"
+	"engram/query/internal/bind"
+	"engram/query/internal/logical"
+	"engram/query/internal/physical"
+	"engram/query/internal/syntax"
+	"engram/query/result"
+)
+
+// The views of a graph that statements run on. Transactions of package graph
+// satisfy them.
+type (
+	// Reader reads one snapshot.
+	Reader = access.Reader
+	// Writer also changes the graph.
+	Writer = access.Writer
+)
+
+// Options change an Engine. The zero value, like nil, has the defaults.
+type Options struct {
+	// PlanCache is how many plans are kept; 0: 1,024, negative: none.
+	PlanCache int
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+	// Disable switches rules of the planner off, for tests. See RuleNames.
+	Disable Rules
+	// Procedures finds the procedures that CALL knows besides the built-in ones.
+	Procedures Procedures
+}
+
+// Rules is a set of planner rules.
+type Rules = logical.Rules
+
+// AllRules is the set of all planner rules.
+const AllRules = logical.AllRules
+
+// RuleNames returns the names of the planner's rules; rule i is Rules(1) << i.
+func RuleNames() []string { return logical.RuleNames() }
+
+// Engine prepares statements and keeps their plans. It is safe for concurrent
+// use.
+type Engine struct {
+	opts  Options
+	cache *planCache
+}
+
+// New makes an engine.
+func New(opts *Options) *Engine {
+	e := &Engine{}
+	if opts != nil {
+		e.opts = *opts
+	}
+	if e.opts.Now == nil {
+		e.opts.Now = time.Now
+	}
+	size := e.opts.PlanCache
+	if size == 0 {
+		size = 1024
+	}
+	e.cache = newPlanCache(size)
+	return e
+}
+
+// Prepare parses, binds and plans a statement, or finds its plan in the cache.
+// g gives the names and counts that the planner chooses by; nil plans without
+// them. A plan stays right when the graph changes; Prepare makes a new one only
+// when the schema version has changed. Errors are *fault.Error values with
+// their place in the text.
+func (e *Engine) Prepare(text string, g Reader) (*Plan, error) {
+	key := planKey{text: text, rules: e.opts.Disable}
+	if g != nil {
+		key.schema = g.SchemaVersion() + 1
+	}
+	if p := e.cache.get(key); p != nil {
+		return p, nil
+	}
+	start := e.opts.Now()
+	p, err := e.plan(text, g)
+	if err != nil {
+		return nil, err
+	}
+	p.planned = e.opts.Now().Sub(start)
+	e.cache.put(key, p)
+	return p, nil
+}
+
+func (e *Engine) plan(text string, g Reader) (*Plan, error) {
+	parsed, err := syntax.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := bind.Bind(parsed, &bind.Options{Procedures: e.procedures()})
+	if err != nil {
+		return nil, err
+	}
+	var counts logical.Graph
+	if g != nil {
+		counts = g
+	}
+	tree, err := logical.Build(bound, counts, e.opts.Disable)
+	if err != nil {
+		return nil, err
+	}
+	program, err := physical.Compile(tree)
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{engine: e, tree: tree, program: program}, nil
+}
+
+// Plan is a prepared statement. It is safe for concurrent use.
+type Plan struct {
+	engine  *Engine
+	tree    *logical.Plan
+	program *physical.Program
+	planned time.Duration
+}
+
+// Writes reports whether the statement may change the graph. A plan under
+// EXPLAIN never does.
+func (p *Plan) Writes() bool { return p.tree.Writes && p.tree.Mode != syntax.Explain }
+
+// Columns returns the names of the result's columns.
+func (p *Plan) Columns() []string { return append([]string(nil), p.tree.Columns...) }
+
+// Budget bounds a run. A zero field means the default, a negative one no bound.
+type Budget = physical.Budget
+
+// RunOptions change one run. The zero value, like nil, has the defaults.
+type RunOptions struct {
+	Budget Budget
+	// Transaction is when the transaction began; zero: now.
+	Transaction time.Time
+	// Seed starts the random numbers of rand() and randomUUID(); zero: taken from
+	// the clock.
+	Seed uint64
+}
+
+// Run executes the statement on g, which must be a Writer if Writes says so.
+// Everything in the result is copied out of g. After an error of a writing
+// statement the caller has to drop what g has written.
+func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value, opts *RunOptions) (*result.Result, error) {
+	if p.tree.Mode == syntax.Explain {
+		return &result.Result{Columns: p.Columns(), Plan: logical.Describe(p.tree, nil)}, nil
+	}
+	in := physical.Input{Reader: g, Params: params, Now: p.engine.opts.Now, Measure: p.tree.Mode == syntax.Profile}
+	if p.Writes() {
+		w, ok := g.(Writer)
+		if !ok {
+			return nil, errors.New("the statement writes, but the transaction only reads")
+		}
+		in.Writer = w
+	}
+	if opts != nil {
+		in.Budget, in.Transaction = opts.Budget, opts.Transaction
+		in.Seed[0] = opts.Seed
+	}
+	start := p.engine.opts.Now()
+	if in.Seed[0] == 0 {
+		in.Seed[0] = uint64(start.UnixNano())
+	}
+	res, err := p.program.Run(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	res.Timings = result.Timings{Run: p.engine.opts.Now().Sub(start)}
+	return res, nil
+}
+
+// Explain returns the plan of a statement as EXPLAIN shows it.
+func (p *Plan) Explain() *result.Plan { return logical.Describe(p.tree, nil) }
+
+// String returns the plan as an indented tree.
+func (p *Plan) String() string { return fmt.Sprint(p.Explain()) }

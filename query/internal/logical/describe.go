@@ -1,0 +1,267 @@
+package logical
+
+import (
+	"fmt"
+	"strings"
+
+	"engram/query/internal/bound"
+	"engram/query/internal/syntax"
+	"engram/query/result"
+)
+
+// Deletes reports whether a query, or one inside it, deletes anything.
+func Deletes(q *Query) bool {
+	for _, p := range q.Parts {
+		if deletes(p.Op) {
+			return true
+		}
+	}
+	return false
+}
+
+func deletes(op Op) bool {
+	if _, ok := op.(*Delete); ok {
+		return true
+	}
+	if c, ok := op.(*CallSubquery); ok && Deletes(c.Query) {
+		return true
+	}
+	for _, in := range op.Inputs() {
+		if deletes(*in) {
+			return true
+		}
+	}
+	return false
+}
+
+// Describe returns the plan as EXPLAIN shows it. note, when not nil, may add to
+// the description of each operator.
+func Describe(p *Plan, note func(Op, *result.Plan)) *result.Plan {
+	d := &describer{plan: p, note: note}
+	root := d.query(p.Query)
+	return &result.Plan{Operator: "ProduceResults", Detail: strings.Join(p.Columns, ", "), Inputs: []*result.Plan{root}}
+}
+
+type describer struct {
+	plan *Plan
+	part *Part
+	note func(Op, *result.Plan)
+}
+
+func (d *describer) query(q *Query) *result.Plan {
+	var parts []*result.Plan
+	for _, p := range q.Parts {
+		outer := d.part
+		d.part = p
+		parts = append(parts, d.op(p.Op))
+		d.part = outer
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	u := &result.Plan{Operator: "Union", Detail: "all", Inputs: parts}
+	if q.Distinct {
+		u.Detail = "distinct"
+	}
+	return u
+}
+
+func (d *describer) op(op Op) *result.Plan {
+	out := &result.Plan{Operator: op.Name(), Detail: d.detail(op)}
+	for _, in := range op.Inputs() {
+		out.Inputs = append(out.Inputs, d.op(*in))
+	}
+	if c, ok := op.(*CallSubquery); ok {
+		out.Inputs = append(out.Inputs, d.query(c.Query))
+	}
+	if d.note != nil {
+		d.note(op, out)
+	}
+	return out
+}
+
+// slot names a slot: its variable, or _n for one without a name.
+func (d *describer) slot(s int) string {
+	if s >= 0 && s < len(d.part.Vars) && d.part.Vars[s].Name != "" {
+		return d.part.Vars[s].Name
+	}
+	return fmt.Sprintf("_%d", s)
+}
+
+func (d *describer) slots(slots []int) string {
+	var out []string
+	for _, s := range slots {
+		out = append(out, d.slot(s))
+	}
+	return strings.Join(out, ", ")
+}
+
+// expr shows an expression as it was typed.
+func (d *describer) expr(e bound.Expr) string {
+	switch e := e.(type) {
+	case *bound.Slot:
+		return d.slot(e.Index)
+	case *bound.Prop:
+		return d.expr(e.E) + "." + e.Key
+	case *bound.Binary:
+		if p, ok := e.L.(*bound.Prop); ok && e.Op == syntax.OpEq {
+			return d.expr(p) + " = " + d.expr(e.R)
+		}
+	case *bound.HasLabels:
+		return d.expr(e.E) + ":" + labelText(e.Labels)
+	case *bound.IsNull:
+		if _, ok := e.E.(*bound.Slot); ok && e.Not {
+			return d.expr(e.E) + " IS NOT NULL"
+		}
+	}
+	return e.At().Text(d.plan.Text)
+}
+
+func labelText(l syntax.LabelExpr) string {
+	switch l := l.(type) {
+	case *syntax.LabelName:
+		return l.Text
+	case *syntax.LabelAnd:
+		return labelText(l.L) + "&" + labelText(l.R)
+	case *syntax.LabelOr:
+		return "(" + labelText(l.L) + "|" + labelText(l.R) + ")"
+	case *syntax.LabelNot:
+		return "!" + labelText(l.E)
+	}
+	return "%"
+}
+
+func (d *describer) exprs(es []bound.Expr, sep string) string {
+	var out []string
+	for _, e := range es {
+		out = append(out, d.expr(e))
+	}
+	return strings.Join(out, sep)
+}
+
+func (d *describer) items(items []bound.Item) string {
+	var out []string
+	for _, it := range items {
+		text := d.expr(it.Expr)
+		if it.Name != "" && it.Name != text {
+			text += " AS " + it.Name
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+func (d *describer) keys(keys []bound.Sort) string {
+	var out []string
+	for _, k := range keys {
+		text := d.expr(k.Expr)
+		if k.Desc {
+			text += " DESC"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+func (d *describer) arrow(from, rel, to int, types []string, length string, dir syntax.RelDir) string {
+	left, right := "-[", "]-"
+	switch dir {
+	case syntax.RelOut:
+		right = "]->"
+	case syntax.RelIn:
+		left = "<-["
+	}
+	t := strings.Join(types, "|")
+	if t != "" {
+		t = ":" + t
+	}
+	return "(" + d.slot(from) + ")" + left + d.slot(rel) + t + length + right + "(" + d.slot(to) + ")"
+}
+
+func length(lo, hi int64) string {
+	if hi < 0 {
+		return fmt.Sprintf("*%d..", lo)
+	}
+	return fmt.Sprintf("*%d..%d", lo, hi)
+}
+
+func (d *describer) detail(op Op) string {
+	switch o := op.(type) {
+	case *Argument:
+		return d.slots(o.Slots)
+	case *NodeScan:
+		if o.Label != "" {
+			return d.slot(o.Slot) + ":" + o.Label
+		}
+		return d.slot(o.Slot)
+	case *IDSeek:
+		if o.Any {
+			return d.slot(o.Slot) + ".id IN " + d.expr(o.ID)
+		}
+		return d.slot(o.Slot) + ".id = " + d.expr(o.ID)
+	case *Expand:
+		return d.arrow(o.From, o.Rel, o.To, o.Types, "", o.Dir)
+	case *BoundExpand:
+		return d.arrow(o.From, o.Rel, o.To, o.Types, "", o.Dir)
+	case *VarExpand:
+		return d.arrow(o.From, o.Rel, o.To, o.Types, length(o.Min, o.Max), o.Dir)
+	case *ShortestPath:
+		return d.arrow(o.From, o.Rel, o.To, o.Types, length(o.Min, o.Max), o.Dir)
+	case *PathBuild:
+		return d.slot(o.Slot)
+	case *Filter:
+		return d.exprs(o.Preds, " AND ")
+	case *Project:
+		return d.items(o.Items)
+	case *Aggregate:
+		return d.aggregate(o)
+	case *Distinct:
+		return d.slots(o.Slots)
+	case *Sort:
+		return d.keys(o.Keys)
+	case *TopK:
+		text := d.keys(o.Keys)
+		if o.Skip != nil {
+			text += " SKIP " + d.expr(o.Skip)
+		}
+		return text + " LIMIT " + d.expr(o.Limit)
+	case *Skip:
+		return d.expr(o.N)
+	case *Limit:
+		return d.expr(o.N)
+	case *Optional:
+		return d.slots(o.New)
+	case *Unwind:
+		return d.expr(o.List) + " AS " + d.slot(o.Slot)
+	case *Foreach:
+		return d.slot(o.Slot) + " IN " + d.expr(o.List)
+	case *Create:
+		return d.slots(Created(o.Patterns...))
+	case *Merge:
+		return d.slots(o.New)
+	case *Delete:
+		return d.exprs(o.Exprs, ", ")
+	case *CallProc:
+		return o.Call.Name
+	}
+	return ""
+}
+
+func (d *describer) aggregate(o *Aggregate) string {
+	var out []string
+	for _, a := range o.Aggs {
+		text := "*"
+		if len(a.Args) > 0 {
+			text = d.exprs(a.Args, ", ")
+		}
+		if a.Distinct {
+			text = "DISTINCT " + text
+		}
+		out = append(out, a.Name+"("+text+")")
+	}
+	text := strings.Join(out, ", ")
+	if len(o.Group) > 0 {
+		text = strings.TrimSpace(text + " BY " + d.items(o.Group))
+	}
+	return text
+}

@@ -1,0 +1,147 @@
+package physical
+
+import (
+	"context"
+	"time"
+
+	"engram/graph/value"
+	"engram/query/internal/access"
+	"engram/query/internal/eval"
+	"engram/query/internal/fault"
+)
+
+// Budget bounds one execution. A zero field means the default, a negative one
+// no bound.
+type Budget struct {
+	Time   time.Duration // default 30 s
+	Rows   int64         // rows of the result; default 10 million
+	Memory int64         // bytes held at once by an estimate; default 256 MiB
+	Steps  int64         // edges followed and nodes scanned; default 1 billion
+}
+
+// The default budget.
+const (
+	DefaultTime   = 30 * time.Second
+	DefaultRows   = 10_000_000
+	DefaultMemory = 256 << 20
+	DefaultSteps  = 1_000_000_000
+)
+
+func (b Budget) filled() Budget {
+	b.Time = orDefault(b.Time, DefaultTime)
+	b.Rows = orDefault(b.Rows, DefaultRows)
+	b.Memory = orDefault(b.Memory, DefaultMemory)
+	b.Steps = orDefault(b.Steps, DefaultSteps)
+	return b
+}
+
+func orDefault[T time.Duration | int64](v, def T) T {
+	switch {
+	case v == 0:
+		return def
+	case v < 0:
+		return 1<<63 - 1
+	}
+	return v
+}
+
+// Input is what one execution runs on.
+type Input struct {
+	Reader access.Reader
+	Writer access.Writer // nil for a statement that only reads
+	Params map[string]value.Value
+	// Now is the clock; nil stands for time.Now.
+	Now func() time.Time
+	// Transaction is when the transaction began; zero: when the statement did.
+	Transaction time.Time
+	// Seed starts the random numbers of rand() and randomUUID().
+	Seed   [2]uint64
+	Budget Budget
+	// Measure counts rows and time per operator.
+	Measure bool
+}
+
+// exec is the state of one execution that all its operators share.
+type exec struct {
+	ctx      context.Context
+	in       Input
+	r        access.Reader
+	w        *tracker // nil when the statement only reads
+	deadline time.Time
+	steps    int64 // left
+	memory   int64 // left
+	check    int   // steps until the context is looked at
+	inst     *instance
+}
+
+// checkEvery is how many steps pass between looks at the context and the clock.
+// At some tens of nanoseconds a step that is well below a millisecond.
+const checkEvery = 4096
+
+// step counts n units of work.
+func (x *exec) step(n int) error {
+	x.check -= n
+	if x.check > 0 {
+		return nil
+	}
+	x.steps -= int64(checkEvery - x.check)
+	x.check = checkEvery
+	if x.steps < 0 {
+		return exhausted("traversal steps", x.in.Budget.Steps, "")
+	}
+	return x.alive()
+}
+
+// alive looks at the context and the clock.
+func (x *exec) alive() error {
+	if err := x.ctx.Err(); err != nil {
+		return err
+	}
+	if x.in.Now().After(x.deadline) {
+		return fault.AtRuntime(fault.ResourceExhausted, "ResourceExhausted",
+			"the statement ran longer than its time budget of %s", x.in.Budget.Time)
+	}
+	return nil
+}
+
+// grow takes bytes of the memory budget; a negative number gives them back.
+func (x *exec) grow(bytes int64) error {
+	x.memory -= bytes
+	if x.memory < 0 {
+		return exhausted("memory", x.in.Budget.Memory, " bytes")
+	}
+	return nil
+}
+
+func exhausted(what string, limit int64, unit string) error {
+	return fault.AtRuntime(fault.ResourceExhausted, "ResourceExhausted",
+		"the statement exceeded its budget of %s, %d%s", what, limit, unit)
+}
+
+// frame is what the operators of one part share while it runs: the environment
+// of its expressions and the values given from outside.
+type frame struct {
+	*exec
+	env   eval.Env
+	width int
+	args  []value.Value // by slot; of the part's Args
+}
+
+// setup readies the environment for an execution.
+func (f *frame) setup(x *exec) {
+	f.exec = x
+	f.env.Reset()
+	f.env.Reader = x.r
+	f.env.Params = x.in.Params
+	f.env.ReadOnly = x.w == nil || !x.inst.deletes
+	f.env.Runner = x.inst
+	f.env.Step = x.inst.stepFn
+	f.env.Grow = x.inst.growFn
+	f.env.Rand = x.inst.rand
+	f.env.Statement = x.inst.started
+	f.env.Transaction = x.inst.begun
+	f.env.Now = x.inst.nowFn
+	if n := x.inst.plan.Locals; len(f.env.Locals) < n {
+		f.env.Locals = make([]value.Value, n)
+	}
+}

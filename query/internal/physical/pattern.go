@@ -1,0 +1,208 @@
+package physical
+
+import (
+	"engram/graph/value"
+	"engram/query/internal/access"
+	"engram/query/internal/bound"
+	"engram/query/internal/eval"
+	"engram/query/internal/fault"
+	"engram/query/internal/syntax"
+)
+
+// maker creates what one pattern of CREATE or MERGE says.
+type maker struct {
+	pattern *bound.Pattern
+	nodes   []nodeMaker
+	rels    []relMaker
+	merge   bool
+	labels  []value.LabelID
+	props   []access.Prop
+}
+
+type nodeMaker struct {
+	slot   int
+	bound  bool
+	name   string
+	labels []string
+	props  propMaker
+}
+
+type relMaker struct {
+	slot  int
+	typ   string
+	dir   syntax.RelDir
+	props propMaker
+}
+
+// propMaker computes the properties of a new entity: the entries of keys and
+// values, or those of the map that from yields.
+type propMaker struct {
+	keys   []string
+	values []eval.Fn
+	spans  []syntax.Span
+	from   eval.Fn
+}
+
+// make creates the pattern for one row of cols and fills its columns there.
+func (m *maker) make(f *frame, cols [][]value.Value, row int) error {
+	f.env.Cols = cols
+	for i := range m.nodes {
+		n := &m.nodes[i]
+		if n.bound {
+			continue
+		}
+		if err := m.makeNode(f, n, cols, row); err != nil {
+			return err
+		}
+	}
+	for i := range m.rels {
+		if err := m.makeRel(f, i, cols, row); err != nil {
+			return err
+		}
+	}
+	if m.pattern.Path >= 0 {
+		cols[m.pattern.Path][row] = buildPath(f, cols, row, m.pattern)
+	}
+	return nil
+}
+
+func (m *maker) makeNode(f *frame, n *nodeMaker, cols [][]value.Value, row int) error {
+	if err := m.evalProps(f, &n.props, row); err != nil {
+		return err
+	}
+	m.labels = m.labels[:0]
+	for _, name := range n.labels {
+		l, err := f.w.w.InternLabel(name)
+		if err != nil {
+			return constraint(err)
+		}
+		m.labels = appendNew(m.labels, l)
+	}
+	id, err := f.w.createNode(m.labels, m.props)
+	if err != nil {
+		return err
+	}
+	cols[n.slot][row] = value.NodeRef(id)
+	return nil
+}
+
+func appendNew[T comparable](list []T, v T) []T {
+	for _, x := range list {
+		if x == v {
+			return list
+		}
+	}
+	return append(list, v)
+}
+
+func (m *maker) makeRel(f *frame, i int, cols [][]value.Value, row int) error {
+	r := &m.rels[i]
+	left, right := cols[m.nodes[i].slot][row], cols[m.nodes[i+1].slot][row]
+	for j, v := range []value.Value{left, right} {
+		if v.Kind() != value.KindNode {
+			return missingEnd(m.nodes[i+j].name, v, m.pattern.Span)
+		}
+	}
+	if err := m.evalProps(f, &r.props, row); err != nil {
+		return err
+	}
+	t, err := f.w.w.InternRelType(r.typ)
+	if err != nil {
+		return constraint(err)
+	}
+	src, dst := left.NodeID(), right.NodeID()
+	if r.dir == syntax.RelIn {
+		src, dst = dst, src
+	}
+	id, err := f.w.createEdge(src, dst, t, m.props)
+	if err != nil {
+		return err
+	}
+	cols[r.slot][row] = value.EdgeRef(id)
+	return nil
+}
+
+func missingEnd(name string, v value.Value, at syntax.Span) error {
+	if name == "" {
+		name = "a node of the pattern"
+	}
+	return fault.New(fault.TypeError, fault.Runtime, "InvalidArgumentType", at,
+		"a relationship needs a node at each end, but %s is a %s", name, v.Kind())
+}
+
+// evalProps fills m.props.
+func (m *maker) evalProps(f *frame, p *propMaker, row int) error {
+	m.props = m.props[:0]
+	if p.from != nil {
+		v, err := p.from(&f.env, row)
+		if err != nil {
+			return err
+		}
+		return m.mapProps(f, v)
+	}
+	for i, fn := range p.values {
+		v, err := fn(&f.env, row)
+		if err != nil {
+			return err
+		}
+		if v.IsNull() && m.merge {
+			return fault.New(fault.SemanticError, fault.Runtime, "MergeReadOwnWrites", p.spans[i],
+				"MERGE cannot use null for the property %s: nothing equals null, so it could never be found again", p.keys[i])
+		}
+		if err := m.addProp(f, p.keys[i], v); err != nil {
+			return at(err, p.spans[i])
+		}
+	}
+	return nil
+}
+
+func (m *maker) mapProps(f *frame, v value.Value) error {
+	if v.IsNull() {
+		return nil
+	}
+	entries := v.AsMap()
+	if entries == nil {
+		return typeError("properties are given as a map, but this is a %s", v.Kind())
+	}
+	for _, e := range entries.Entries {
+		if err := m.addProp(f, e.Key, e.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *maker) addProp(f *frame, key string, v value.Value) error {
+	if v.IsNull() {
+		return nil
+	}
+	if err := storable(key, v); err != nil {
+		return err
+	}
+	k, err := f.w.w.InternKey(key)
+	if err != nil {
+		return constraint(err)
+	}
+	m.props = append(m.props, access.Prop{Key: k, Value: v})
+	return nil
+}
+
+// storable checks that v may be the value of a property.
+func storable(key string, v value.Value) error {
+	if err := value.CheckStorable(v); err != nil {
+		return fault.AtRuntime(fault.TypeError, "InvalidPropertyType", "the property %s: %s", key, err.Error()).Wrap(err)
+	}
+	return nil
+}
+
+// at gives an error its place, unless it has one.
+func at(err error, span syntax.Span) error {
+	if e, ok := err.(*fault.Error); ok {
+		return e.WithSpan(span)
+	}
+	return err
+}
+
+func typeError(format string, args ...any) error {
+	return fault.AtRuntime(fault.TypeError, "InvalidArgumentType", format, args...)
+}

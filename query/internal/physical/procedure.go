@@ -1,0 +1,17 @@
+package physical
+
+import (
+	"context"
+
+	"engram/graph/value"
+	"engram/query/internal/access"
+	"engram/query/internal/bind"
+)
+
+// Procedure is a procedure that CALL can run.
+type Procedure struct {
+	bind.Procedure
+	// Call runs the procedure and returns its rows, one value for each output. It
+	// must not keep args.
+	Call func(ctx context.Context, g access.Reader, args []value.Value) ([][]value.Value, error)
+}

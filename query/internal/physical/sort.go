@@ -1,0 +1,175 @@
+package physical
+
+import (
+	"slices"
+
+	"engram/graph/value"
+	"engram/query/internal/batch"
+	"engram/query/internal/eval"
+)
+
+// sortKey is one compiled sort key.
+type sortKey struct {
+	fn   eval.Column
+	desc bool
+}
+
+// sorter orders its whole input. It is stable.
+type sorter struct {
+	output
+	f     *frame
+	in    operator
+	keys  []sortKey
+	rows  table
+	cols  [][]value.Value // the keys, by position
+	buf   []value.Value
+	order []int
+	pos   int
+	ready bool
+	// top, when not nil, gives how many rows to drop and how many to keep.
+	top func() (skip, limit int64, err error)
+	end int
+}
+
+func (o *sorter) open(f *frame) error {
+	o.f, o.pos, o.ready = f, 0, false
+	o.rows.reset()
+	if o.cols == nil {
+		o.cols = make([][]value.Value, len(o.keys))
+	}
+	for i := range o.cols {
+		clear(o.cols[i])
+		o.cols[i] = o.cols[i][:0]
+	}
+	return o.in.open(f)
+}
+
+func (o *sorter) next() (*batch.Batch, error) {
+	if !o.ready {
+		if err := o.consume(); err != nil {
+			return nil, err
+		}
+		o.ready = true
+	}
+	n := min(o.end-o.pos, batch.Size)
+	if n <= 0 {
+		return nil, nil
+	}
+	o.begin(o.f.width)
+	o.rows.emit(&o.output, 0, n, o.order[o.pos:])
+	o.pos += n
+	return &o.b, nil
+}
+
+func (o *sorter) consume() error {
+	skip, limit := int64(0), int64(1<<62)
+	if o.top != nil {
+		var err error
+		if skip, limit, err = o.top(); err != nil {
+			return err
+		}
+	}
+	keep := int64(1 << 62)
+	if limit < keep-skip {
+		keep = skip + limit
+	}
+	for {
+		in, err := o.in.next()
+		if err != nil {
+			return err
+		}
+		if in == nil {
+			break
+		}
+		if err := o.add(in); err != nil {
+			return err
+		}
+		if int64(o.rows.n) > 2*keep+4*batch.Size {
+			if err := o.trim(int(keep)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := o.sort(); err != nil {
+		return err
+	}
+	o.end = int(min(int64(o.rows.n), keep))
+	o.pos = int(min(skip, int64(o.end)))
+	return nil
+}
+
+func (o *sorter) add(in *batch.Batch) error {
+	o.f.env.Cols = in.Cols
+	size := int64(0)
+	for i, k := range o.keys {
+		c := sized(&o.buf, in.N)
+		if err := k.fn(&o.f.env, in.N, c); err != nil {
+			return err
+		}
+		o.cols[i] = append(o.cols[i], c...)
+		size += int64(in.N) * 24
+	}
+	size += o.rows.add(in)
+	if err := o.f.grow(size); err != nil {
+		return err
+	}
+	return o.f.step(in.N)
+}
+
+// sort fills order with the rows in order.
+func (o *sorter) sort() error {
+	order := identity(&o.order, o.rows.n)
+	var stop error
+	compared := 0
+	slices.SortStableFunc(order, func(a, b int) int {
+		if compared++; compared == checkEvery && stop == nil {
+			compared = 0
+			stop = o.f.step(checkEvery)
+		}
+		return o.compare(a, b)
+	})
+	return stop
+}
+
+func (o *sorter) compare(a, b int) int {
+	for i := range o.keys {
+		c := value.Order(o.cols[i][a], o.cols[i][b])
+		if c == 0 {
+			continue
+		}
+		if o.keys[i].desc {
+			return -c
+		}
+		return c
+	}
+	return 0
+}
+
+// trim keeps the first rows of those held, in order, so that equal rows stay in
+// the order they came.
+func (o *sorter) trim(keep int) error {
+	if err := o.sort(); err != nil {
+		return err
+	}
+	kept := o.order[:min(keep, o.rows.n)]
+	pick := func(col []value.Value) []value.Value {
+		out := make([]value.Value, len(kept), cap(col))
+		for i, row := range kept {
+			out[i] = col[row]
+		}
+		return out
+	}
+	size := int64(0)
+	for i := range o.cols {
+		o.cols[i] = pick(o.cols[i])
+	}
+	for i := range o.rows.cols {
+		for _, row := range o.order[len(kept):] {
+			size += int64(o.rows.cols[i][row].Size())
+		}
+		o.rows.cols[i] = pick(o.rows.cols[i])
+	}
+	size += int64((o.rows.n - len(kept)) * 24 * len(o.keys))
+	o.rows.n = len(kept)
+	return o.f.grow(-size)
+}
