@@ -199,6 +199,10 @@ func TestFold(t *testing.T) {
 			t.Errorf("%s: got %v %v, want %q", name, v, ok, c.want)
 		}
 	}
+	sub := &bound.Subquery{Outer: []bound.Expr{binary(syntax.OpAdd, one, one)}}
+	if kept := eval.Fold(&bound.Unary{Op: syntax.OpNot, E: sub}).(*bound.Unary).E; kept != bound.Expr(sub) {
+		t.Error("Fold replaced a subquery, by which its plan is found")
+	}
 	half := eval.Fold(binary(syntax.OpAdd, slot(0), binary(syntax.OpAdd, one, one)))
 	if k, ok := half.(*bound.Binary).R.(*bound.Const); !ok || k.Value.AsInt() != 2 {
 		t.Errorf("the constant half was not folded: %#v", half)

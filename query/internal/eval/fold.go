@@ -129,7 +129,8 @@ func (f *folder) children(e bound.Expr) (out bound.Expr, pure bool) {
 }
 
 // scopes folds the children of the forms that stay: those that bind variables,
-// choose between branches or read the graph.
+// choose between branches or read the graph. A Subquery stays the very node it
+// is: the plan of its query is found by it.
 func (f *folder) scopes(e bound.Expr) (out bound.Expr, pure bool) {
 	switch e := e.(type) {
 	case *bound.MapProjection:
@@ -158,11 +159,6 @@ func (f *folder) scopes(e bound.Expr) (out bound.Expr, pure bool) {
 	case *bound.Reduce:
 		c := *e
 		c.Init, c.List, c.E = f.fold(e.Init), f.fold(e.List), f.fold(e.E)
-		return &c, false
-	case *bound.Subquery:
-		c := *e
-		c.Outer, _ = f.all(e.Outer)
-		// The query is found by the identity of the expression's Query, which stays.
 		return &c, false
 	}
 	return e, false
