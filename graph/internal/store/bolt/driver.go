@@ -32,6 +32,7 @@ type Driver struct {
 
 // start fills the counters that need a look at the file.
 func (d *Driver) start() error {
+	d.stats.PageBytes = d.db.Info().PageSize
 	return guard(d.path, func() error {
 		return d.db.View(func(tx *bbolt.Tx) error {
 			_, err := readHeader(tx, d.path)
@@ -144,12 +145,11 @@ func (d *Driver) apply(tx *bbolt.Tx, expect store.Seq, batches []store.Batch) (s
 
 // count adds a committed transaction to the counters.
 func (d *Driver) count(s bbolt.TxStats) {
-	page := int64(d.db.Info().PageSize)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stats.Applies++
 	d.stats.PagesWritten += uint64(s.GetPageCount() + 1)
-	d.stats.BytesWritten += uint64(s.GetPageAlloc() + page)
+	d.stats.BytesWritten += uint64(s.GetPageAlloc() + int64(d.stats.PageBytes))
 	_ = d.db.View(func(tx *bbolt.Tx) error { // cannot fail on an open database
 		d.stats.UsedBytes = tx.Size()
 		return nil
@@ -204,7 +204,6 @@ func (d *Driver) Stats() store.Stats {
 	defer d.mu.Unlock()
 	s := d.stats
 	s.FreePages = bs.FreePageN + bs.PendingPageN
-	s.PageBytes = d.db.Info().PageSize
 	if err == nil {
 		s.FileBytes = info.Size()
 	}
