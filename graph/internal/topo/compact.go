@@ -9,7 +9,7 @@ import (
 // Merged is a segment packed anew, overlay and all, from one version.
 type Merged struct {
 	seg  uint32
-	from *segment
+	from segment // as it was read
 	base [2]*csr
 }
 
@@ -37,13 +37,14 @@ func (v *Version) Due(buf []uint32) []uint32 {
 	return buf
 }
 
-// Merge packs a segment. It only reads v, so it may run beside writers.
+// Merge packs a segment. It only reads v, so it may run beside writers when v is
+// published.
 func (v *Version) Merge(seg uint32) *Merged {
 	s := v.segs.at(seg)
 	if s == nil {
 		return nil
 	}
-	m := &Merged{seg: seg, from: s}
+	m := &Merged{seg: seg, from: *s}
 	for d := range 2 {
 		n := s.over[d].n
 		if s.base[d] != nil {

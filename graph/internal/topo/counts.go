@@ -19,9 +19,9 @@ func (v *Version) DegreeSlot(slot Slot, dir value.Direction, types []value.TypeI
 	if seg == nil {
 		return 0
 	}
-	var tl typeList
+	var few fewTypes
 	n := int64(0)
-	for _, t := range tl.of(types) {
+	for _, t := range typeList(types, few[:0]) {
 		if v.doomedCount != 0 {
 			n += v.walkCount(seg, dir, slot, t)
 			continue

@@ -152,28 +152,24 @@ func (w *walk) next() (Hop, bool) {
 	return h, ok
 }
 
-// typeList is a set of types to follow in ascending order, without allocating
-// for few.
-type typeList struct {
-	few  [8]uint32
-	list []uint32
-}
+// fewTypes is room for the types of most calls.
+type fewTypes [8]uint32
 
 var anyTypes = []uint32{anyType}
 
-func (t *typeList) of(types []value.TypeID) []uint32 {
+// typeList returns types in ascending order, each once, in buf where it fits.
+func typeList(types []value.TypeID, buf []uint32) []uint32 {
 	if len(types) == 0 {
 		return anyTypes
 	}
-	t.list = t.few[:0]
 	for _, x := range types {
 		if x != anyType {
-			t.list = append(t.list, uint32(x))
+			buf = append(buf, uint32(x))
 		}
 	}
-	if len(t.list) > 1 {
-		slices.Sort(t.list)
-		t.list = slices.Compact(t.list)
+	if len(buf) > 1 {
+		slices.Sort(buf)
+		buf = slices.Compact(buf)
 	}
-	return t.list
+	return buf
 }

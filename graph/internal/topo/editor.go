@@ -24,8 +24,9 @@ const (
 // has not touched it shares with the version it came from; dropping it undoes
 // everything.
 type Editor struct {
-	v   Version
-	tok *token
+	v     Version
+	tok   *token
+	spent Cost // by commits before
 }
 
 // Edit starts a change. v stays as it is.
@@ -35,15 +36,17 @@ func (v *Version) Edit() *Editor { return &Editor{v: *v, tok: &token{}} }
 // must not be read after the next change, nor by other goroutines.
 func (e *Editor) View() *Version { return &e.v }
 
-// Cost tells what the editor has copied so far.
-func (e *Editor) Cost() Cost { return e.tok.cost }
+// Cost tells what the editor has copied so far, commits included.
+func (e *Editor) Cost() Cost {
+	return Cost{e.spent.Pages + e.tok.cost.Pages, e.spent.Bytes + e.tok.cost.Bytes}
+}
 
 // Commit returns the state as an immutable version at seq. The editor goes on
 // from there, as if got from the version's Edit.
 func (e *Editor) Commit(seq uint64) *Version {
 	e.v.seq = seq
 	v := e.v
-	e.tok = &token{}
+	e.spent, e.tok = e.Cost(), &token{}
 	return &v
 }
 

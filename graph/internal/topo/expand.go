@@ -14,9 +14,9 @@ func (v *Version) Expand(id value.NodeID, dir value.Direction, types []value.Typ
 	if seg == nil {
 		return buf
 	}
-	var tl typeList
+	var few fewTypes
 	plain := v.plain(seg, dir, slot)
-	for _, t := range tl.of(types) {
+	for _, t := range typeList(types, few[:0]) {
 		if plain {
 			c, lo, hi := seg.packed(dir, slot, t)
 			for k := lo; k < hi; k++ {
@@ -39,9 +39,9 @@ func (v *Version) ExpandSlots(slot Slot, dir value.Direction, types []value.Type
 	if seg == nil {
 		return buf
 	}
-	var tl typeList
+	var few fewTypes
 	plain := v.plain(seg, dir, slot)
-	for _, t := range tl.of(types) {
+	for _, t := range typeList(types, few[:0]) {
 		if plain {
 			c, lo, hi := seg.packed(dir, slot, t)
 			for k := lo; k < hi; k++ {
@@ -65,9 +65,9 @@ func (v *Version) Neighbours(slot Slot, dir value.Direction, types []value.TypeI
 	if seg == nil {
 		return buf
 	}
-	var tl typeList
+	var few fewTypes
 	plain := v.plain(seg, dir, slot)
-	for _, t := range tl.of(types) {
+	for _, t := range typeList(types, few[:0]) {
 		if plain {
 			c, lo, hi := seg.packed(dir, slot, t)
 			if lo < hi {
