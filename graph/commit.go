@@ -89,7 +89,7 @@ func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 		}
 		puts = append(puts, put)
 	}
-	log, err := tx.logPut(seq, tx.entry(changed))
+	log, err := tx.db.logPut(seq, tx.entry(changed))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,16 +100,16 @@ func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 	return puts, next, nil
 }
 
-func (tx *Tx) logPut(seq store.Seq, e *logentry.Entry) (store.Put, error) {
+func (db *DB) logPut(seq store.Seq, e *logentry.Entry) (store.Put, error) {
 	if e == nil {
 		e = &logentry.Entry{}
 	}
 	k := key.Uint(nil, uint64(seq))
-	buf, err := logentry.Append(tx.db.seal.Room(64), e)
+	buf, err := logentry.Append(db.seal.Room(64), e)
 	if err != nil {
 		return store.Put{}, wrap(err)
 	}
-	return store.Put{Space: store.Log, Key: k, Value: tx.db.seal.Close(store.Log, k, buf)}, nil
+	return store.Put{Space: store.Log, Key: k, Value: db.seal.Close(store.Log, k, buf)}, nil
 }
 
 // nodePuts appends the changed node records and what is out of line.
@@ -136,17 +136,17 @@ func (tx *Tx) nodePuts(puts []store.Put) ([]store.Put, []TextChange, error) {
 		if !(e.added && e.deleted) {
 			puts = append(puts, put)
 		}
-		puts = tx.overflowPuts(puts, overflowNode, uint64(id), large, e.freed)
+		puts = tx.db.overflowPuts(puts, overflowNode, uint64(id), large, e.freed)
 	}
 	return puts, changed, nil
 }
 
 // overflowPuts appends an element's values that are out of line now, and the
 // removal of those that are not any more.
-func (tx *Tx) overflowPuts(puts []store.Put, kind byte, id uint64, large []record.Large, freed []value.KeyID) []store.Put {
+func (db *DB) overflowPuts(puts []store.Put, kind byte, id uint64, large []record.Large, freed []value.KeyID) []store.Put {
 	for _, l := range large {
 		k := overflowKey(kind, id, l.Key)
-		puts = append(puts, store.Put{Space: store.Overflow, Key: k, Value: tx.db.seal.Seal(store.Overflow, k, l.Encoded)})
+		puts = append(puts, store.Put{Space: store.Overflow, Key: k, Value: db.seal.Seal(store.Overflow, k, l.Encoded)})
 	}
 	slices.Sort(freed)
 	for _, f := range slices.Compact(freed) {
@@ -210,7 +210,7 @@ func (tx *Tx) blockPuts(puts []store.Put, block uint64, edited []value.EdgeID) (
 		puts = append(puts, put)
 	}
 	for _, id := range edited {
-		puts = tx.overflowPuts(puts, overflowEdge, uint64(id), large[id], tx.w.edges[id].freed)
+		puts = tx.db.overflowPuts(puts, overflowEdge, uint64(id), large[id], tx.w.edges[id].freed)
 	}
 	return puts, nil
 }

@@ -33,8 +33,9 @@ type DB struct {
 	engine   *commit.Engine[*state]
 	seal     record.Sealer
 	tag      extid.Tag
-	created  int64 // ms since 1970
-	readOnly bool
+	created  int64        // ms since 1970
+	readOnly bool         // set before anything runs
+	textDir  string       // where a text index belongs; empty in memory
 	release  func() error // of the directory, after the engine is closed
 
 	// writer is held from Begin to the end of a writing transaction, around the
@@ -50,17 +51,27 @@ type DB struct {
 	tidyErr lastError
 }
 
+// place is where a database lives; the zero place is memory.
+type place struct {
+	file     string // named in errors
+	textDir  string
+	readOnly bool
+	acked    func(store.Seq) error // told of each acknowledged seq, or nil
+	release  func() error          // called last, or nil
+}
+
 // start makes a database of an opened store whose state is loaded.
-func start(driver store.Driver, loaded *loaded, opts Options, acked func(store.Seq) error) (*DB, error) {
+func start(driver store.Driver, loaded *loaded, opts Options, place place) (*DB, error) {
 	db := &DB{
 		opts: opts, seal: loaded.seal, tag: loaded.tag, created: loaded.created,
+		readOnly: place.readOnly, textDir: place.textDir, release: place.release,
 		writer:  make(chan struct{}, 1),
 		wake:    make(chan struct{}, 1),
 		stopped: make(chan struct{}),
 	}
 	db.ids.init(loaded.state.marks)
 	engine, err := commit.New(driver, commit.Options[*state]{
-		Initial: loaded.state, Publish: db.publish, BeforeAck: acked, Now: opts.Now,
+		Initial: loaded.state, Publish: db.publish, BeforeAck: place.acked, Now: opts.Now,
 		MaxBytes: opts.MaxBytes, MaxKeys: opts.MaxKeys, MaxLongAge: opts.MaxLongAge,
 	})
 	if err != nil {

@@ -69,7 +69,7 @@ func (tx *Tx) reserve(c *counter) error {
 	*c.mark(&w.marks) = mark
 	next := *tx.base
 	next.marks, next.changed = w.marks, nil
-	log, err := tx.logPut(w.slot.Seq()+1, nil)
+	log, err := db.logPut(w.slot.Seq()+1, nil)
 	if err != nil {
 		return err
 	}

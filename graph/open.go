@@ -54,7 +54,7 @@ func OpenMemory(o *Options) (*DB, error) {
 	if err != nil {
 		return nil, wrap(err)
 	}
-	return openDriver(context.Background(), driver, "memory", opts, nil)
+	return openDriver(context.Background(), driver, opts, place{file: "memory"})
 }
 
 func fill(o *Options) Options {
@@ -66,13 +66,13 @@ func fill(o *Options) Options {
 
 // openDriver loads a store and starts the database over it, which owns the
 // driver from now on.
-func openDriver(ctx context.Context, driver store.Driver, file string, opts Options, acked func(store.Seq) error) (*DB, error) {
+func openDriver(ctx context.Context, driver store.Driver, opts Options, place place) (*DB, error) {
 	reader, err := driver.Snapshot()
 	if err != nil {
 		_ = driver.Close()
 		return nil, wrap(err)
 	}
-	l := &loaded{ctx: ctx, r: reader, opts: &opts, seal: record.Sealer{File: file}}
+	l := &loaded{ctx: ctx, r: reader, opts: &opts, seal: record.Sealer{File: place.file}}
 	err = l.load()
 	if cerr := reader.Close(); err == nil {
 		err = cerr
@@ -81,7 +81,7 @@ func openDriver(ctx context.Context, driver store.Driver, file string, opts Opti
 		_ = driver.Close()
 		return nil, wrap(err)
 	}
-	return start(driver, l, opts, acked)
+	return start(driver, l, opts, place)
 }
 
 // loaded is what opening reads from a store: the state of its seq. The topology

@@ -62,16 +62,24 @@ func (tx *Tx) textChange(id value.NodeID, e *nodeEdit) (TextChange, error) {
 		}
 		fields[i] = v.AsString()
 	}
+	labels := make([]string, len(e.rec.Labels))
+	for i, l := range e.rec.Labels {
+		labels[i] = tx.LabelName(l)
+	}
+	return tx.db.document(id, fields, labels), nil
+}
+
+// document makes the document of a node from its text fields, in the order of
+// Options.TextFields; without text it has neither fields nor labels.
+func (db *DB) document(id value.NodeID, fields, labels []string) TextChange {
+	change := TextChange{Node: id}
 	for i, text := range fields {
 		if text != "" {
-			change.Fields = append(change.Fields, TextField{Name: tx.db.opts.TextFields[i], Text: text})
+			change.Fields = append(change.Fields, TextField{Name: db.opts.TextFields[i], Text: text})
 		}
 	}
-	if len(change.Fields) == 0 {
-		return change, nil
+	if len(change.Fields) > 0 {
+		change.Labels = labels
 	}
-	for _, l := range e.rec.Labels {
-		change.Labels = append(change.Labels, tx.LabelName(l))
-	}
-	return change, nil
+	return change
 }

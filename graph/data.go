@@ -1,0 +1,94 @@
+package graph
+
+import (
+	"context"
+	"path/filepath"
+
+	"engram/graph/internal/dir"
+)
+
+// Data is an open data directory: a set of graphs, each a namespace with a name
+// of lower-case letters, digits, '-' and '_'. It is safe for concurrent use.
+type Data struct {
+	data     *dir.Data
+	readOnly bool
+}
+
+// DataOptions configure a data directory.
+type DataOptions struct {
+	// ReadOnly opens for reading: nothing on disk changes, not even the lock
+	// file, so that a read-only mount will do.
+	ReadOnly bool
+	// Address is told to a second process that wants to open the directory.
+	Address string
+	// MaxSize in bytes bounds the file of a graph; 0 means a large default.
+	MaxSize int64
+}
+
+// CreateData makes an empty data directory at path, with missing parents. An
+// existing directory must be empty.
+func CreateData(path string) error { return wrap(dir.Create(path)) }
+
+// OpenData opens an existing data directory and changes nothing on disk. It
+// locks the directory when the first graph is opened or created.
+func OpenData(path string, o DataOptions) (*Data, error) {
+	d, err := dir.Open(path, &dir.Options{ReadOnly: o.ReadOnly, Address: o.Address, MaxSize: o.MaxSize})
+	if err != nil {
+		return nil, wrap(err)
+	}
+	return &Data{data: d, readOnly: o.ReadOnly}, nil
+}
+
+// CheckName tells what is wrong with the name of a graph.
+func CheckName(name string) error {
+	if err := dir.CheckName(name); err != nil {
+		return &Error{Code: InvalidArgument, Message: err.Error(), Err: err}
+	}
+	return nil
+}
+
+// Names lists the graphs, sorted.
+func (d *Data) Names() ([]string, error) {
+	names, err := d.data.Namespaces()
+	return names, wrap(err)
+}
+
+// SetAddress tells other processes where this one can be talked to.
+func (d *Data) SetAddress(address string) error { return wrap(d.data.SetAddress(address)) }
+
+// Create makes an empty graph. It is on disk whole or not at all.
+func (d *Data) Create(name string, o *Options) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	opts := fill(o)
+	puts, err := initialPuts(&opts)
+	if err != nil {
+		return wrap(err)
+	}
+	return wrap(d.data.CreateNamespace(name, puts))
+}
+
+// Open opens a graph. It reads all of it once to build the topology, as long as
+// ctx lives.
+func (d *Data) Open(ctx context.Context, name string, o *Options) (*DB, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	ns, err := d.data.OpenNamespace(name)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	db, err := openDriver(ctx, ns.Driver(), fill(o), place{
+		file: filepath.Join(ns.Path(), "graph.db"), textDir: ns.TextDir(),
+		readOnly: d.readOnly, acked: ns.Acked, release: ns.Close,
+	})
+	if err != nil {
+		_ = ns.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// Close gives the directory back. Its graphs must be closed before.
+func (d *Data) Close() error { return wrap(d.data.Close()) }

@@ -1,0 +1,144 @@
+package graph
+
+import (
+	"context"
+
+	"engram/graph/internal/commit"
+	"engram/graph/internal/logentry"
+	"engram/graph/internal/store"
+)
+
+// finish hands a batch over, waits for it and starts the next one empty.
+func (l *Loader) finish(slot *commit.Slot[*state], puts []store.Put, next *state) error {
+	seq, outcome, err := slot.Finish(puts, next, "").Wait(l.ctx)
+	if outcome != store.Committed {
+		return wrap(err)
+	}
+	l.base = next
+	l.report.Batches++
+	l.report.Seq = uint64(seq)
+	clear(l.index)
+	l.puts, l.other, l.changed = nil, nil, nil
+	l.nodes, l.bytes = l.nodes[:0], 0
+	return nil
+}
+
+// newID hands out an id, after making a large block of them durable.
+func (l *Loader) newID(c *counter) (uint64, error) {
+	if c.next >= maxID {
+		return 0, fail(LimitExceeded, "all %d ids are used up", uint64(maxID))
+	}
+	if c.next > c.safe.Load() {
+		if err := l.reserve(c); err != nil {
+			return 0, err
+		}
+	}
+	id := c.next
+	c.next++
+	return id, nil
+}
+
+func (l *Loader) reserve(c *counter) error {
+	slot, err := l.db.engine.AcquireSlot(l.ctx)
+	if err != nil {
+		return wrap(err)
+	}
+	defer slot.Abort()
+	mark := c.next + loadIDs
+	*c.mark(&l.marks) = mark
+	next := *l.base
+	next.marks, next.changed = l.marks, nil
+	log, err := l.db.logPut(slot.Seq()+1, nil)
+	if err != nil {
+		return err
+	}
+	_, outcome, err := slot.Finish([]store.Put{markPut(l.db.seal, c.key, mark), log}, &next, "").Wait(l.ctx)
+	if outcome != store.Committed {
+		return wrap(err)
+	}
+	l.base = &next
+	return nil
+}
+
+// Abort ends the load. The batches that were written before stay.
+func (l *Loader) Abort() {
+	if l.db == nil {
+		return
+	}
+	if l.fresh && l.report.Batches > 0 {
+		// What is durable must become visible: the next open would show it.
+		l.err = nil
+		l.ctx = context.WithoutCancel(l.ctx)
+		l.nodes, l.edges, l.changed, l.puts, l.other = nil, nil, nil, nil, nil
+		l.names, l.keys = l.base.names, l.base.keys
+		clear(l.index)
+		if err := l.publish(); err != nil {
+			l.db.tidyErr.set(err)
+		}
+	}
+	l.end()
+}
+
+func (l *Loader) end() {
+	if l.db == nil {
+		return
+	}
+	<-l.db.writer
+	l.db = nil
+	l.err = fail(TxDone, "the load has ended")
+}
+
+// Close writes the last batch, makes everything visible and ends the load.
+func (l *Loader) Close() (LoadReport, error) {
+	if l.err != nil {
+		err := l.err
+		l.Abort()
+		return l.report, err
+	}
+	err := l.flush(true)
+	if err == nil && l.fresh {
+		err = l.publish()
+	}
+	if err != nil {
+		l.err = err
+		l.Abort()
+		return l.report, err
+	}
+	l.end()
+	return l.report, nil
+}
+
+// publish builds the topology of what was loaded into the empty graph and makes
+// it the version of one more, empty transaction.
+func (l *Loader) publish() error {
+	snap, err := l.db.engine.Snapshot()
+	if err != nil {
+		return wrap(err)
+	}
+	from := &loaded{ctx: l.ctx, r: scanner{snap}, opts: &l.db.opts, seal: l.db.seal, state: snap.Version()}
+	v, err := from.topology()
+	snap.Close()
+	if err != nil {
+		return wrap(err)
+	}
+	slot, err := l.db.engine.AcquireSlot(l.ctx)
+	if err != nil {
+		return wrap(err)
+	}
+	defer slot.Abort()
+	seq := slot.Seq() + 1
+	log, err := l.db.logPut(seq, &logentry.Entry{Bulk: true})
+	if err != nil {
+		return err
+	}
+	next := *slot.Version()
+	ed := v.Edit()
+	next.topo, next.changed = ed.Commit(uint64(seq)), nil
+	return l.finish(slot, []store.Put{log}, &next)
+}
+
+// scanner reads a snapshot of the engine as a store's reader.
+type scanner struct{ *commit.Snapshot[*state] }
+
+// Close implements store.Reader; the snapshot is closed by whoever opened it.
+func (scanner) Close() error { return nil }
