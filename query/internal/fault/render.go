@@ -37,10 +37,14 @@ func (e *Error) Render(text string) string {
 
 // renderLine writes the line with the mistake and a caret line under it. Long
 // lines are cut to a window around the place. Tabs and control characters are
-// shown as one space, so that the caret stays under its character.
+// shown as one space, so that the caret stays under its character. A blank line
+// is not shown.
 func (e *Error) renderLine(b *strings.Builder, text string) {
 	line, before := lineAround(text, e.Span.Offset)
 	width := utf8.RuneCountInString(e.Span.Text(text))
+	if strings.TrimSpace(line) == "" {
+		return
+	}
 	runes := []rune(line)
 	if before+width > len(runes) {
 		width = len(runes) - before

@@ -127,8 +127,12 @@ func translate(err error) error {
 var element = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[A-Za-z0-9]+|[()|?*+]`)
 
 // firstOf lists, in a user's words, what a grammar in participle's notation can
-// begin with; without one, a clause.
+// begin with. Participle gives none where no alternative of the outermost rule
+// fits: there a clause is missing.
 func firstOf(ebnf string) []string {
+	if ebnf == "" {
+		return []string{aClause}
+	}
 	var out []string
 	depth := 0
 	for _, s := range element.FindAllString(ebnf, -1) {
@@ -148,19 +152,18 @@ func firstOf(ebnf string) []string {
 			break
 		}
 	}
-	if out == nil {
-		out = []string{aClause}
-	}
 	return out
 }
 
 // userWord says what an element of the grammar is in a user's words.
 func userWord(s string) string {
 	switch s {
-	case "GExpr", "gExpr", "gBarExpr", "gTextExpr", "gLayersExpr", "gBound", "gItem":
+	case "gExpr", "gBarExpr", "gTextExpr", "gLayersExpr", "gBound", "gItem", "GSort", "GSeed":
 		return anExpression
-	case "gName":
+	case "gName", "GYield":
 		return "a name"
+	case "GLink":
+		return "a node in parentheses such as (n)"
 	case "gPattern":
 		return "a pattern such as (n)"
 	case "gClause", "GQuery", "GSingle":
