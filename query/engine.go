@@ -120,7 +120,7 @@ func (e *Engine) plan(text string, g Reader) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := physical.Compile(tree)
+	program, err := physical.Compile(tree, e.opts.Procedures)
 	if err != nil {
 		return nil, err
 	}

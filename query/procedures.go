@@ -6,9 +6,7 @@ import (
 )
 
 // Procedures finds procedures by their full name, such as text.search.
-type Procedures interface {
-	Lookup(name string) (*physical.Procedure, bool)
-}
+type Procedures = physical.Procedures
 
 func (e *Engine) procedures() bind.Procedures {
 	if e.opts.Procedures == nil {

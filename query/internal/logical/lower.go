@@ -218,9 +218,10 @@ func (m *matcher) follow(s *step) {
 		m.op = &ShortestPath{
 			Unary: unary(m.op), From: s.left, Rel: r.Slot, To: s.right, Types: r.Types, Dir: r.Dir,
 			Min: r.Min, Max: r.Max, Props: r.Props, All: s.shortest == syntax.AllShortestPaths, Unique: unique,
+			Single: !r.VarLength,
 		}
-		if !r.VarLength {
-			m.op.(*ShortestPath).Min, m.op.(*ShortestPath).Max = 1, 1
+		if sp := m.op.(*ShortestPath); sp.Single {
+			sp.Min, sp.Max, sp.Props = 1, 1, nil
 		}
 	case r.VarLength:
 		m.op = &VarExpand{

@@ -145,6 +145,7 @@ type (
 		Min, Max      int64
 		Props         []bound.PropPat
 		All           bool
+		Single        bool // the pattern is one plain edge: Rel holds it, not a list
 		Unique        []Used
 	}
 	// PathBuild puts a path together from the slots of its pattern.

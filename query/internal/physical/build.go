@@ -3,6 +3,7 @@ package physical
 import (
 	"fmt"
 
+	"engram/graph/value"
 	"engram/query/internal/bound"
 	"engram/query/internal/eval"
 	"engram/query/internal/fault"
@@ -118,6 +119,27 @@ func (c *compiler) operator(op logical.Op) operator {
 			e.to = live(op, o.To)
 		}
 		return e
+	case *logical.BoundExpand:
+		return &boundExpand{
+			fan: c.fan(op), from: o.From, rel: o.Rel, to: o.To, types: edgeTypes{names: o.Types}, dir: direction(o.Dir),
+			fromBound: o.FromBound, toBound: o.ToBound, list: o.List, min: o.Min, max: o.Max, unique: o.Unique,
+		}
+	case *logical.VarExpand:
+		v := &varExpand{
+			fan: c.fan(op), from: o.From, rel: live(op, o.Rel), to: -1, types: edgeTypes{names: o.Types},
+			dir: direction(o.Dir), min: o.Min, max: o.Max, props: c.edgeProps(o.Props),
+			into: o.Into, intoSlot: o.To, reverse: o.Reverse, unique: o.Unique,
+		}
+		if !o.Into {
+			v.to = live(op, o.To)
+		}
+		return v
+	case *logical.ShortestPath:
+		return &shortestPath{
+			fan: c.fan(op), from: o.From, rel: live(op, o.Rel), to: o.To, types: edgeTypes{names: o.Types},
+			dir: direction(o.Dir), min: o.Min, max: o.Max, props: c.edgeProps(o.Props), all: o.All,
+			single: o.Single, unique: o.Unique,
+		}
 	case *logical.Filter:
 		out := &filter{in: c.in(op), carry: op.Info().Carry}
 		for _, p := range o.Preds {
@@ -214,8 +236,58 @@ func (c *compiler) writer(op logical.Op) operator {
 		out.body, out.arg = c.inner(o.Body)
 		return out
 	}
+	switch o := op.(type) {
+	case *logical.CallProc:
+		return c.callProc(o)
+	case *logical.CallSubquery:
+		q, err := c.inst.query(o.Query)
+		if err != nil {
+			c.fail(err)
+		}
+		out := &callSubquery{fan: c.fan(op), def: o.Call, query: q, cols: make([][]value.Value, len(o.Call.Out))}
+		for i := range o.Call.Out {
+			out.rows.slots = append(out.rows.slots, i)
+		}
+		return out
+	case *logical.Remember:
+		return c.remember(o)
+	case *logical.Recall:
+		return c.recall(o)
+	}
 	c.fail(fault.Unsupported(syntax.Span{}, fmt.Sprintf("the operator %s", op.Name())))
 	return nil
+}
+
+func (c *compiler) edgeProps(props []bound.PropPat) edgeProps {
+	var out edgeProps
+	for _, p := range props {
+		out.keys = append(out.keys, p.Key)
+		out.exprs = append(out.exprs, c.fn(p.Expr))
+	}
+	return out
+}
+
+func (c *compiler) callProc(o *logical.CallProc) operator {
+	out := &callProc{fan: c.fan(o)}
+	proc, ok := c.inst.procs.Lookup(o.Call.Name)
+	if !ok {
+		c.fail(fault.New(fault.ProcedureError, fault.CompileTime, "ProcedureNotFound", o.Call.Span,
+			"there is no procedure %s", o.Call.Name))
+		return nil
+	}
+	out.proc = proc
+	for _, a := range o.Call.Args {
+		out.args = append(out.args, c.fn(a))
+	}
+	for _, y := range o.Call.Yields {
+		for i, f := range proc.Outputs {
+			if f.Name == y.Field {
+				out.fields = append(out.fields, i)
+				out.slots = append(out.slots, y.Slot)
+			}
+		}
+	}
+	return out
 }
 
 func (c *compiler) target(e bound.Expr) eval.Fn {

@@ -15,3 +15,13 @@ type Procedure struct {
 	// must not keep args.
 	Call func(ctx context.Context, g access.Reader, args []value.Value) ([][]value.Value, error)
 }
+
+// Procedures finds procedures by their full name, such as text.search.
+type Procedures interface {
+	Lookup(name string) (*Procedure, bool)
+}
+
+// noProcedures knows none.
+type noProcedures struct{}
+
+func (noProcedures) Lookup(string) (*Procedure, bool) { return nil, false }

@@ -19,14 +19,19 @@ import (
 // Program is a plan ready to run, by any number of goroutines at once: each run
 // takes an instance of its operators from a pool.
 type Program struct {
-	plan *logical.Plan
-	pool sync.Pool
+	plan  *logical.Plan
+	procs Procedures
+	pool  sync.Pool
 }
 
-// Compile makes a program of a plan. The error is one that no run could avoid.
-func Compile(p *logical.Plan) (*Program, error) {
-	prog := &Program{plan: p}
-	inst, err := newInstance(p, false)
+// Compile makes a program of a plan; procs may be nil. The error is one that no
+// run could avoid.
+func Compile(p *logical.Plan, procs Procedures) (*Program, error) {
+	if procs == nil {
+		procs = noProcedures{}
+	}
+	prog := &Program{plan: p, procs: procs}
+	inst, err := newInstance(p, procs, false)
 	if err != nil {
 		return nil, err
 	}
@@ -54,13 +59,14 @@ func (p *Program) instance(measure bool) (*instance, error) {
 			return inst, nil
 		}
 	}
-	return newInstance(p.plan, measure)
+	return newInstance(p.plan, p.procs, measure)
 }
 
 // instance is one set of operators of a program, with their memory.
 type instance struct {
 	exec
 	plan     *logical.Plan
+	procs    Procedures
 	root     *union
 	subs     map[*bound.Subquery]*union
 	deletes  bool
@@ -75,8 +81,8 @@ type instance struct {
 	measures map[logical.Op]*measured
 }
 
-func newInstance(p *logical.Plan, measure bool) (*instance, error) {
-	inst := &instance{plan: p, measure: measure, src: rand.NewPCG(0, 0)}
+func newInstance(p *logical.Plan, procs Procedures, measure bool) (*instance, error) {
+	inst := &instance{plan: p, procs: procs, measure: measure, src: rand.NewPCG(0, 0)}
 	if measure {
 		inst.measures = map[logical.Op]*measured{}
 	}

@@ -1,0 +1,175 @@
+package physical
+
+import (
+	"slices"
+
+	"engram/graph/value"
+	"engram/query/internal/access"
+	"engram/query/internal/batch"
+	"engram/query/internal/logical"
+)
+
+// boundExpand yields the ends of an edge, or of a list of edges, that has a
+// value already, where they fit the pattern.
+type boundExpand struct {
+	fan
+	from, rel, to      int
+	types              edgeTypes
+	dir                access.Direction
+	fromBound, toBound bool
+	list               bool
+	min, max           int64
+	unique             []logical.Used
+
+	found []ends // of the current row, not yet handed on
+	pos   int
+	lefts []value.NodeID
+	right []value.NodeID
+}
+
+// ends are the left and the right node of an edge or walk.
+type ends struct{ left, right value.NodeID }
+
+func (o *boundExpand) open(f *frame) error {
+	o.found, o.pos = o.found[:0], 0
+	o.types.resolve(f)
+	return o.fan.open(f)
+}
+
+func (o *boundExpand) next() (*batch.Batch, error) {
+	o.start()
+	o.lefts, o.right = o.lefts[:0], o.right[:0]
+	for !o.full() {
+		if o.pos < len(o.found) {
+			o.src = append(o.src, o.row)
+			o.lefts = append(o.lefts, o.found[o.pos].left)
+			o.right = append(o.right, o.found[o.pos].right)
+			o.pos++
+			continue
+		}
+		ok, err := o.advance()
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			break
+		}
+		o.find()
+		if err := o.f.step(1); err != nil {
+			return nil, err
+		}
+	}
+	if len(o.src) == 0 {
+		return nil, nil
+	}
+	if !o.fromBound {
+		nodeColumn(o.col(o.from, len(o.src)), o.lefts)
+	}
+	if !o.toBound {
+		nodeColumn(o.col(o.to, len(o.src)), o.right)
+	}
+	return o.finish(), nil
+}
+
+func nodeColumn(col []value.Value, ids []value.NodeID) {
+	for i, id := range ids {
+		col[i] = value.NodeRef(id)
+	}
+}
+
+// find fills found for the current row.
+func (o *boundExpand) find() {
+	o.found, o.pos = o.found[:0], 0
+	v := o.cur.Cols[o.rel][o.row]
+	switch {
+	case !o.list && v.Kind() == value.KindEdge:
+		e := v.EdgeID()
+		if len(o.unique) > 0 && repeats(o.cur, o.row, o.unique, e) {
+			return
+		}
+		src, dst, t, ok := o.f.r.EdgeEnds(e)
+		if !ok || !o.types.allow(t) {
+			return
+		}
+		if o.dir != access.In {
+			o.keep(src, dst)
+		}
+		if o.dir == access.In || o.dir == access.Both && src != dst {
+			o.keep(dst, src)
+		}
+	case o.list && v.Kind() == value.KindList:
+		o.findWalks(v.AsList())
+	}
+}
+
+func (t *edgeTypes) allow(id value.TypeID) bool {
+	return len(t.names) == 0 || slices.Contains(t.ids, id)
+}
+
+// keep adds a pair of ends unless the row has other nodes in their slots.
+func (o *boundExpand) keep(left, right value.NodeID) {
+	if o.fromBound && o.nodeAt(o.from) != left || o.toBound && o.nodeAt(o.to) != right {
+		return
+	}
+	if !o.fromBound && !o.toBound && o.from == o.to && left != right {
+		return
+	}
+	o.found = append(o.found, ends{left, right})
+}
+
+// findWalks tries the list as a walk from each node it could start at.
+func (o *boundExpand) findWalks(list []value.Value) {
+	if n := int64(len(list)); n < o.min || o.max >= 0 && n > o.max {
+		return
+	}
+	var starts []value.NodeID
+	switch {
+	case o.fromBound:
+		starts = append(starts, o.nodeAt(o.from))
+	case len(list) == 0:
+		if o.toBound {
+			starts = append(starts, o.nodeAt(o.to))
+		}
+	default:
+		src, dst, _, ok := o.f.r.EdgeEnds(list[0].EdgeID())
+		if !ok {
+			return
+		}
+		if o.dir != access.In {
+			starts = append(starts, src)
+		}
+		if o.dir != access.Out {
+			starts = appendNew(starts, dst)
+		}
+	}
+	for _, s := range starts {
+		if end, ok := o.walk(s, list); ok && s != 0 {
+			o.keep(s, end)
+		}
+	}
+}
+
+// walk follows the edges of list from a node and returns where it ends.
+func (o *boundExpand) walk(at value.NodeID, list []value.Value) (value.NodeID, bool) {
+	for i, v := range list {
+		e := v.EdgeID()
+		src, dst, t, ok := o.f.r.EdgeEnds(e)
+		if !ok || !o.types.allow(t) || len(o.unique) > 0 && repeats(o.cur, o.row, o.unique, e) {
+			return 0, false
+		}
+		for _, earlier := range list[:i] {
+			if earlier.EdgeID() == e {
+				return 0, false
+			}
+		}
+		switch {
+		case o.dir != access.In && src == at:
+			at = dst
+		case o.dir != access.Out && dst == at:
+			at = src
+		default:
+			return 0, false
+		}
+	}
+	return at, true
+}

@@ -1,0 +1,252 @@
+package physical
+
+import (
+	"slices"
+
+	"engram/graph/value"
+	"engram/query/internal/access"
+	"engram/query/internal/batch"
+	"engram/query/internal/logical"
+)
+
+// shortestPath finds the shortest walk, or all of the shortest, between two
+// nodes of each input row by breadth-first search from both ends at once.
+type shortestPath struct {
+	fan
+	from, rel, to int
+	types         edgeTypes
+	dir           access.Direction
+	min, max      int64
+	props         edgeProps
+	all           bool
+	single        bool // the pattern is one plain edge, not a list
+	unique        []logical.Used
+
+	left, right side
+	meets       []value.NodeID
+	adj         []access.Adjacent
+	found       [][]value.EdgeID
+	pos         int
+	lists       []value.Value
+}
+
+// side is the search from one end.
+type side struct {
+	depth    map[value.NodeID]int64
+	parents  map[value.NodeID][]hop
+	frontier []value.NodeID
+	next     []value.NodeID
+	level    int64
+	dir      access.Direction
+}
+
+// hop is an edge by which a node was reached, and the node it came from.
+type hop struct {
+	edge value.EdgeID
+	from value.NodeID
+}
+
+func (s *side) start(n value.NodeID, dir access.Direction) {
+	if s.depth == nil {
+		s.depth, s.parents = map[value.NodeID]int64{}, map[value.NodeID][]hop{}
+	}
+	clear(s.depth)
+	clear(s.parents)
+	s.depth[n] = 0
+	s.frontier = append(s.frontier[:0], n)
+	s.level, s.dir = 0, dir
+}
+
+func (o *shortestPath) open(f *frame) error {
+	o.found, o.pos = o.found[:0], 0
+	o.types.resolve(f)
+	return o.fan.open(f)
+}
+
+func (o *shortestPath) next() (*batch.Batch, error) {
+	o.start()
+	o.lists = o.lists[:0]
+	for !o.full() {
+		if o.pos < len(o.found) {
+			o.src = append(o.src, o.row)
+			o.lists = append(o.lists, o.edges(o.found[o.pos]))
+			o.pos++
+			continue
+		}
+		ok, err := o.advance()
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			break
+		}
+		if err := o.search(); err != nil {
+			return nil, err
+		}
+	}
+	if len(o.src) == 0 {
+		return nil, nil
+	}
+	if o.rel >= 0 {
+		copy(o.col(o.rel, len(o.lists)), o.lists)
+	}
+	return o.finish(), nil
+}
+
+func (o *shortestPath) edges(walk []value.EdgeID) value.Value {
+	if o.single {
+		return value.EdgeRef(walk[0])
+	}
+	list := make([]value.Value, len(walk))
+	for i, e := range walk {
+		list[i] = value.EdgeRef(e)
+	}
+	return value.List(list)
+}
+
+// search fills found for the current row.
+func (o *shortestPath) search() error {
+	o.found, o.pos = o.found[:0], 0
+	from, to := o.nodeAt(o.from), o.nodeAt(o.to)
+	if from == 0 || to == 0 {
+		return nil
+	}
+	if from == to {
+		if o.min == 0 {
+			o.found = append(o.found, nil)
+		}
+		return nil
+	}
+	ok, err := o.props.load(o.f, o.row)
+	if err != nil || !ok || o.types.none {
+		return err
+	}
+	o.left.start(from, o.dir)
+	o.right.start(to, opposite(o.dir))
+	for len(o.left.frontier) > 0 && len(o.right.frontier) > 0 {
+		if o.max >= 0 && o.left.level+o.right.level >= o.max {
+			return nil
+		}
+		s, other := &o.left, &o.right
+		if len(o.right.frontier) < len(o.left.frontier) {
+			s, other = other, s
+		}
+		if err := o.grow(s, other); err != nil {
+			return err
+		}
+		if len(o.meets) > 0 {
+			return o.join()
+		}
+	}
+	return nil
+}
+
+// grow searches one level further from one side. Nodes that the other side has
+// reached go to meets: all of them are then on shortest walks, since every
+// level is complete.
+func (o *shortestPath) grow(s, other *side) error {
+	s.next, o.meets = s.next[:0], o.meets[:0]
+	s.level++
+	for _, n := range s.frontier {
+		var err error
+		if o.adj, err = o.f.r.Expand(n, s.dir, o.types.ids, o.adj[:0]); err != nil {
+			return err
+		}
+		if err := o.f.step(len(o.adj) + 1); err != nil {
+			return err
+		}
+		for _, a := range o.adj {
+			d, seen := s.depth[a.Node]
+			if seen && (!o.all || d < s.level) {
+				continue
+			}
+			if ok, err := o.allowed(a.Edge); err != nil {
+				return err
+			} else if !ok {
+				continue
+			}
+			s.parents[a.Node] = append(s.parents[a.Node], hop{a.Edge, n})
+			if seen {
+				continue
+			}
+			s.depth[a.Node] = s.level
+			s.next = append(s.next, a.Node)
+			if _, met := other.depth[a.Node]; met {
+				o.meets = append(o.meets, a.Node)
+			}
+		}
+	}
+	s.frontier, s.next = s.next, s.frontier
+	return o.f.grow(0)
+}
+
+func (o *shortestPath) allowed(e value.EdgeID) (bool, error) {
+	if len(o.unique) > 0 && repeats(o.cur, o.row, o.unique, e) {
+		return false, nil
+	}
+	if len(o.props.ids) == 0 {
+		return true, nil
+	}
+	return o.props.match(o.f, e)
+}
+
+// join puts the walks of both sides together where they meet.
+func (o *shortestPath) join() error {
+	if !o.all {
+		o.meets = o.meets[:1]
+	}
+	for _, m := range o.meets {
+		lefts, err := o.walks(&o.left, m)
+		if err != nil {
+			return err
+		}
+		rights, err := o.walks(&o.right, m)
+		if err != nil {
+			return err
+		}
+		for _, l := range lefts {
+			for _, r := range rights {
+				walk := slices.Clone(l)
+				slices.Reverse(walk)
+				o.found = append(o.found, append(walk, r...))
+				if err := o.f.step(len(walk) + len(r)); err != nil {
+					return err
+				}
+				if err := o.f.grow(int64(8 * (len(walk) + len(r)))); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// walks lists the walks from a node back to where a side began, nearest edge
+// first. It goes level by level, so that depth costs no stack.
+func (o *shortestPath) walks(s *side, n value.NodeID) ([][]value.EdgeID, error) {
+	type partial struct {
+		at   value.NodeID
+		walk []value.EdgeID
+	}
+	now := []partial{{at: n}}
+	for depth := s.depth[n]; depth > 0; depth-- {
+		var next []partial
+		for _, p := range now {
+			for _, h := range s.parents[p.at] {
+				next = append(next, partial{h.from, append(slices.Clone(p.walk), h.edge)})
+			}
+		}
+		if err := o.f.step(len(next)); err != nil {
+			return nil, err
+		}
+		if err := o.f.grow(int64(len(next) * 32)); err != nil {
+			return nil, err
+		}
+		now = next
+	}
+	out := make([][]value.EdgeID, len(now))
+	for i, p := range now {
+		out[i] = p.walk
+	}
+	return out, nil
+}
