@@ -119,6 +119,44 @@ type walk struct {
 	oka    bool
 	okb    bool
 	both   bool
+	pair   runPair
+	packed bool // pair does it alone
+}
+
+// runPair merges a node's two packed runs of all or one type: walking both ways
+// where neither an overlay nor a doomed node can interfere.
+type runPair struct {
+	out, in *csr
+	i, iEnd uint32
+	k, kEnd uint32
+	self    Slot
+}
+
+func (p *runPair) next() (Hop, bool) {
+	for p.k < p.kEnd && p.in.nbr[p.k] == p.self { // seen as outgoing
+		p.k++
+	}
+	if p.i < p.iEnd && (p.k >= p.kEnd || p.outFirst()) {
+		h := Hop{p.out.nbr[p.i], p.out.edge[p.i], value.TypeID(p.out.typeAt(p.i)), true}
+		p.i++
+		return h, true
+	}
+	if p.k >= p.kEnd {
+		return Hop{}, false
+	}
+	h := Hop{p.in.nbr[p.k], p.in.edge[p.k], value.TypeID(p.in.typeAt(p.k)), false}
+	p.k++
+	return h, true
+}
+
+func (p *runPair) outFirst() bool {
+	if a, b := p.out.typeAt(p.i), p.in.typeAt(p.k); a != b {
+		return a < b
+	}
+	if a, b := p.out.nbr[p.i], p.in.nbr[p.k]; a != b {
+		return a < b
+	}
+	return p.out.edge[p.i] < p.in.edge[p.k]
 }
 
 func (w *walk) init(v *Version, seg *segment, dir value.Direction, slot Slot, typ uint32) {
@@ -129,6 +167,14 @@ func (w *walk) init(v *Version, seg *segment, dir value.Direction, slot Slot, ty
 		return
 	}
 	w.both = true
+	if v.doomedCount == 0 && !seg.isTouched(0, local) && !seg.isTouched(1, local) {
+		w.packed = true
+		w.pair.out, w.pair.i, w.pair.iEnd = seg.packed(value.Out, slot, typ)
+		w.pair.in, w.pair.k, w.pair.kEnd = seg.packed(value.In, slot, typ)
+		w.pair.self = slot
+		return
+	}
+	w.packed = false
 	w.a.init(v, seg, 0, local, typ)
 	w.b.init(v, seg, 1, local, typ)
 	w.b.skip, w.b.noSkip = slot, false // a self loop is seen once, as outgoing
@@ -139,6 +185,9 @@ func (w *walk) init(v *Version, seg *segment, dir value.Direction, slot Slot, ty
 func (w *walk) next() (Hop, bool) {
 	if !w.both {
 		return w.a.next()
+	}
+	if w.packed {
+		return w.pair.next()
 	}
 	if w.oka && (!w.okb || w.ha.less(&w.hb)) {
 		h := w.ha

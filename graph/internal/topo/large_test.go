@@ -234,3 +234,46 @@ func TestVisited(t *testing.T) {
 		t.Error("a wrapped epoch")
 	}
 }
+
+// TestReadersBesideAWriter reads published versions while an editor changes
+// their successors and a compactor merges; it is for the race detector.
+func TestReadersBesideAWriter(t *testing.T) {
+	const n = 1500
+	edges := randomEdges(n, 4000, 5, 9)
+	v := build(t, n, edges)
+	versions := make(chan *Version, 64)
+	done := make(chan int64)
+	var c Compactor
+	for range 2 {
+		go func() {
+			sum := int64(0)
+			for v := range versions {
+				for id := value.NodeID(1); id <= n; id += 7 {
+					sum += v.Degree(id, value.Both, nil) - int64(len(v.Expand(id, value.Both, nil, nil)))
+				}
+				sum += v.NodeCount(1) - int64(len(v.ScanNodes(1, 0, make([]value.NodeID, n+100))))
+				c.Work(v, 1)
+			}
+			done <- sum
+		}()
+	}
+	for i := range 600 {
+		e := v.Edit()
+		c.Install(e)
+		x := edges[i]
+		_ = e.AddNode(value.NodeID(n+1+i), []value.LabelID{1}, nil, 0)
+		_ = e.AddEdge(value.EdgeID(len(edges)+2*i+1), x.src, x.dst, 3, EdgeInit{Weight: value.Float(0.5)})
+		_ = e.AddEdge(value.EdgeID(len(edges)+2*i+2), 1, value.NodeID(n+1+i), 3, EdgeInit{})
+		e.DeleteEdge(value.EdgeID(i + 1))
+		v = e.Commit(uint64(i))
+		if i%10 == 0 {
+			versions <- v
+		}
+	}
+	close(versions)
+	for range 2 {
+		if sum := <-done; sum != 0 {
+			t.Errorf("counts and lists differ by %d", sum)
+		}
+	}
+}
