@@ -1,6 +1,7 @@
 package temporal_test
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,18 +17,28 @@ type evaluator struct {
 	t      *testing.T
 	tokens []string
 	env    map[string]value.Value
+	err    error // the first error of a function
 }
 
 var tokenPattern = regexp.MustCompile(`'[^']*'|\d+\.\d+|\w+|[<>]=|\S`)
 
 func evaluate(t *testing.T, text string, env map[string]value.Value) value.Value {
 	t.Helper()
+	v, err := tryEvaluate(t, text, env)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+func tryEvaluate(t *testing.T, text string, env map[string]value.Value) (value.Value, error) {
+	t.Helper()
 	e := &evaluator{t: t, tokens: tokenPattern.FindAllString(text, -1), env: env}
 	v := e.comparison()
 	if len(e.tokens) > 0 {
 		t.Fatalf("not understood in %q: %q", text, e.tokens)
 	}
-	return v
+	return v, e.err
 }
 
 func (e *evaluator) peek() string {
@@ -58,8 +69,8 @@ func (e *evaluator) expect(tok string) {
 }
 
 func (e *evaluator) must(v value.Value, err error) value.Value {
-	if err != nil {
-		e.t.Fatal(err)
+	if err != nil && e.err == nil {
+		e.err = err
 	}
 	return v
 }
@@ -123,7 +134,7 @@ func (e *evaluator) postfix() value.Value {
 		}
 		c, ok := temporal.Component(v, key)
 		if !ok {
-			e.t.Fatalf("%s has no component %s", v, key)
+			c = e.must(value.Null, fmt.Errorf("no component %s", key))
 		}
 		v = c
 	}
