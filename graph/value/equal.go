@@ -18,6 +18,8 @@ func Equal(a, b Value) Tri {
 		return False
 	}
 	switch a.kind {
+	case KindString:
+		return TriOf(a.AsString() == b.AsString())
 	case KindList:
 		return equalLists(a.AsList(), b.AsList())
 	case KindMap:
