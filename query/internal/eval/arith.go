@@ -91,7 +91,7 @@ func (e *Env) concatLists(a, b value.Value) (value.Value, error) {
 	if b.Kind() == value.KindList {
 		r = b.AsList()
 	}
-	if err := e.grow((len(l) + len(r)) * valueSize); err != nil {
+	if err := e.Take((len(l) + len(r)) * valueSize); err != nil {
 		return value.Null, err
 	}
 	out := make([]value.Value, 0, len(l)+len(r))
@@ -105,7 +105,7 @@ func (e *Env) concatStrings(a, b value.Value, span syntax.Span) (value.Value, er
 	if !ok1 || !ok2 {
 		return value.Null, cannot(span, a, "+", b)
 	}
-	if err := e.grow(len(l) + len(r)); err != nil {
+	if err := e.Take(len(l) + len(r)); err != nil {
 		return value.Null, err
 	}
 	return value.String(l + r), nil

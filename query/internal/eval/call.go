@@ -37,12 +37,16 @@ func (c *compiler) call(e *bound.Call) Fn {
 		return coalesce(args)
 	}
 	return func(env *Env, row int) (value.Value, error) {
+		mark := env.Taken()
 		base, err := env.push(args, row)
 		if err != nil {
 			return value.Null, err
 		}
 		v, err := invoke(env, f, env.stack[base:])
 		env.pop(base)
+		if isScalar(v) {
+			env.GiveBack(mark) // the arguments are gone
+		}
 		return v, at(err, span)
 	}
 }

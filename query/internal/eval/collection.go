@@ -13,7 +13,7 @@ const valueSize = 24
 func (c *compiler) list(e *bound.List) Fn {
 	elems := c.exprs(e.Elems)
 	return func(env *Env, row int) (value.Value, error) {
-		if err := env.grow(len(elems) * valueSize); err != nil {
+		if err := env.Take(len(elems) * valueSize); err != nil {
 			return value.Null, err
 		}
 		out := make([]value.Value, len(elems))
@@ -31,7 +31,7 @@ func (c *compiler) list(e *bound.List) Fn {
 func (c *compiler) mapLit(e *bound.Map) Fn {
 	keys, values := e.Keys, c.exprs(e.Values)
 	return func(env *Env, row int) (value.Value, error) {
-		if err := env.grow(len(keys) * 2 * valueSize); err != nil {
+		if err := env.Take(len(keys) * 2 * valueSize); err != nil {
 			return value.Null, err
 		}
 		out := make([]value.Prop, len(keys))
@@ -82,7 +82,7 @@ func (c *compiler) mapProjection(e *bound.MapProjection) Fn {
 			}
 			out = append(out, value.Prop{Key: names[i].text, Value: got})
 		}
-		return value.Map(out), env.grow(len(out) * 2 * valueSize)
+		return value.Map(out), env.Take(len(out) * 2 * valueSize)
 	}
 }
 
@@ -128,13 +128,17 @@ func (c *compiler) listComp(e *bound.ListComp) Fn {
 				}
 			}
 			if proj != nil {
+				mark := env.Taken()
 				if v, err = proj(env, row); err != nil {
 					return value.Null, err
+				}
+				if isScalar(v) {
+					env.GiveBack(mark)
 				}
 			}
 			out = append(out, v)
 		}
-		if err := env.grow(len(out) * valueSize); err != nil {
+		if err := env.Take(len(out) * valueSize); err != nil {
 			return value.Null, err
 		}
 		return value.List(out), nil
@@ -143,10 +147,12 @@ func (c *compiler) listComp(e *bound.ListComp) Fn {
 
 // predicate evaluates a condition.
 func (e *Env) predicate(f Fn, row int, span syntax.Span) (value.Tri, error) {
+	mark := e.Taken()
 	v, err := f(e, row)
 	if err != nil {
 		return value.Unknown, err
 	}
+	e.GiveBack(mark)
 	return truth(v, span, "the condition")
 }
 
@@ -229,6 +235,7 @@ func (c *compiler) reduce(e *bound.Reduce) Fn {
 		if err != nil || !ok {
 			return value.Null, err
 		}
+		mark := env.Taken()
 		sum, err := start(env, row)
 		if err != nil {
 			return value.Null, err
@@ -241,6 +248,9 @@ func (c *compiler) reduce(e *bound.Reduce) Fn {
 			env.setLocal(local, v)
 			if sum, err = step(env, row); err != nil {
 				return value.Null, err
+			}
+			if isScalar(sum) {
+				env.GiveBack(mark)
 			}
 		}
 		return sum, nil
@@ -259,6 +269,9 @@ func (c *compiler) subquery(e *bound.Subquery) Fn {
 		}
 		v, err := env.Runner.RunSubquery(env, e, env.stack[base:])
 		env.pop(base)
+		if err == nil && v.Kind() == value.KindList {
+			err = env.Take(v.Size())
+		}
 		return v, at(err, span)
 	}
 }

@@ -36,12 +36,19 @@ func CompileColumn(e bound.Expr) (Column, error) {
 			return func(env *Env, n int, out []value.Value) error { return p.read(env, nil, out[:n]) }, nil
 		}
 	}
-	f, err := Compile(e)
-	if err != nil {
-		return nil, err
+	c := compiler{}
+	f := c.expr(e)
+	if c.err != nil {
+		return nil, c.err
 	}
-	return func(env *Env, n int, out []value.Value) error {
-		for i := range out[:n] {
+	return c.column(f), nil
+}
+
+// column evaluates f row by row. The whole column is one site: its values live
+// together.
+func (c *compiler) column(f Fn) Column {
+	rows := func(env *Env, out []value.Value) (err error) {
+		for i := range out {
 			if out[i], err = f(env, i); err != nil {
 				return err
 			}
@@ -50,7 +57,17 @@ func CompileColumn(e bound.Expr) (Column, error) {
 			}
 		}
 		return nil
-	}, nil
+	}
+	if !c.allocates {
+		return func(env *Env, n int, out []value.Value) error { return rows(env, out[:n]) }
+	}
+	s := &site{}
+	return func(env *Env, n int, out []value.Value) error {
+		mark := env.begin(s)
+		err := rows(env, out[:n])
+		env.end(s, mark)
+		return err
+	}
 }
 
 // slotProp is a property of the entity in a slot.

@@ -19,7 +19,7 @@ func Compile(e bound.Expr) (Fn, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	return f, nil
+	return c.account(f), nil
 }
 
 // CompileAll compiles each expression. Nil expressions stay nil.
@@ -41,8 +41,9 @@ func CompileAll(es []bound.Expr) ([]Fn, error) {
 // compiler keeps the first error; after it, closures are still made but the
 // caller drops them.
 type compiler struct {
-	err   error
-	depth int
+	err       error
+	depth     int
+	allocates bool // a form was met that may take memory
 }
 
 func (c *compiler) fail(err error) Fn {
@@ -78,6 +79,7 @@ func (c *compiler) expr(e bound.Expr) Fn {
 		return c.fail(tooDeep(e.At()))
 	}
 	defer func() { c.depth-- }()
+	c.allocates = c.allocates || takesMemory(e)
 	switch e := e.(type) {
 	case *bound.Const:
 		v := e.Value

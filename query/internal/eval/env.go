@@ -22,7 +22,8 @@ type Filter func(env *Env, sel []int) ([]int, error)
 // Runner runs the queries inside expressions.
 type Runner interface {
 	// RunSubquery runs q.Query with args[i] in slot q.Inner[i] and returns a
-	// boolean, an integer or a list, as q.Kind says. It must not keep args.
+	// boolean, an integer or a list, as q.Kind says. It must not keep args. The
+	// memory of the answer is counted here, that of finding it by the Runner.
 	RunSubquery(env *Env, q *bound.Subquery, args []value.Value) (value.Value, error)
 }
 
@@ -50,6 +51,7 @@ type Env struct {
 	vals  []value.Value
 	sets  map[*bound.Binary]*memberSet
 	regex map[string]*pattern
+	spent map[*site]int64
 	ticks int
 }
 
@@ -142,13 +144,6 @@ func (e *Env) step(n int) error {
 		return nil
 	}
 	return e.flushTicks()
-}
-
-func (e *Env) grow(bytes int) error {
-	if e.Grow == nil {
-		return nil
-	}
-	return e.Grow(int64(bytes))
 }
 
 // col returns the value of a slot in a row.

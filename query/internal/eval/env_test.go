@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"engram/graph/value"
+	"engram/query/internal/bind"
 	"engram/query/internal/bound"
 	"engram/query/internal/eval"
 	"engram/query/internal/fault"
@@ -129,7 +130,7 @@ func TestMemoryIsAskedFor(t *testing.T) {
 	} {
 		env, _ := newEnv(t)
 		asked := int64(0)
-		env.Grow = func(n int64) error { asked += n; return full }
+		env.Grow = func(n int64) error { asked += max(n, 0); return full }
 		if _, err := eval1(env, text); !errors.Is(err, full) || asked <= 0 {
 			t.Errorf("%s took memory without asking: %v", text, err)
 		}
@@ -166,4 +167,51 @@ func TestResetForgets(t *testing.T) {
 			t.Errorf("Reset kept the local %v", v)
 		}
 	}
+}
+
+// What an expression made for one row is given back when the next row needs it.
+func TestMemoryIsGivenBack(t *testing.T) {
+	const row = 1000 * 24
+	for text, most := range map[string]int64{
+		"range(1, 1000)":       2 * row,
+		"size(range(1, 1000))": row,
+		"size([x IN range(1, 1000) | size(range(1, 1000))])":            4 * row,
+		"all(x IN range(1, 1000) WHERE size(range(1, 1000) + x) > 0)":   4 * row,
+		"reduce(a = 0, x IN range(1, 1000) | a + size(range(1, 1000)))": 4 * row,
+	} {
+		f, held, high := compileText(t, text), int64(0), int64(0)
+		env, _ := newEnv(t)
+		env.Grow = func(n int64) error {
+			held += n
+			high = max(high, held)
+			return nil
+		}
+		for range 5 {
+			if _, err := f(env, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if held < 0 || high > most || high < row {
+			t.Errorf("%s held up to %d bytes, want %d to %d; %d at the end", text, high, row, most, held)
+		}
+	}
+}
+
+// compileText compiles an expression given as text. It stands beside a
+// parameter, so that it isn't folded as a whole.
+func compileText(t *testing.T, text string) eval.Fn {
+	t.Helper()
+	tree, err := syntax.Parse("RETURN " + strings.ReplaceAll(text, "1000)", "$int + 993)"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stmt, err := bind.Bind(tree, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := eval.Compile(stmt.Query.Parts[0].Clauses[0].(*bound.Project).Items[0].Expr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }

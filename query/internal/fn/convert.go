@@ -47,7 +47,7 @@ func convertFuncs() []Func {
 				Params: []bound.Type{listT}, Required: 1, Pure: true, Result: bound.ListOf(c.to),
 				Call: func(ctx *Context, args []value.Value) (value.Value, error) {
 					l := args[0].AsList()
-					if err := ctx.grow(len(l) * valueSize); err != nil {
+					if err := ctx.Take(len(l) * valueSize); err != nil {
 						return value.Null, err
 					}
 					out := make([]value.Value, len(l))

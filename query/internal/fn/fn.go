@@ -28,11 +28,14 @@ type Context struct {
 	// ReadOnly says that the statement deletes nothing, so that an entity a row
 	// holds is known to exist.
 	ReadOnly bool
-	// Grow is asked before bytes of memory are taken; nil allows all.
+	// Grow is asked before bytes of memory are taken and told with a negative
+	// number when they are given back; nil allows all. See Take.
 	Grow func(bytes int64) error
 	// Step is told of n units of work in loops of unbounded length and answers
 	// with the error that ends the statement; nil allows all.
 	Step func(n int) error
+
+	taken int64 // bytes asked of Grow and not given back by GiveBack
 }
 
 // Func is one scalar function.

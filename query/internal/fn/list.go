@@ -74,7 +74,7 @@ func reverse(c *Context, args []value.Value) (value.Value, error) {
 		return value.String(reverseString(args[0].AsString())), nil
 	}
 	l := args[0].AsList()
-	if err := c.grow(len(l) * valueSize); err != nil {
+	if err := c.Take(len(l) * valueSize); err != nil {
 		return value.Null, err
 	}
 	out := make([]value.Value, len(l))
@@ -139,7 +139,7 @@ func makeRange(c *Context, args []value.Value) (value.Value, error) {
 		return value.Null, fault.AtRuntime(fault.ResourceExhausted, "ResourceExhausted",
 			"range(%d, %d, %d) has too many elements to hold in memory", from, to, by)
 	}
-	if err := c.grow(int(last+1) * valueSize); err != nil {
+	if err := c.Take(int(last+1) * valueSize); err != nil {
 		return value.Null, err
 	}
 	if err := c.step(int(last + 1)); err != nil {

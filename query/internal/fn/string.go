@@ -123,7 +123,7 @@ func replace(c *Context, args []value.Value) (value.Value, error) {
 		return args[0], nil
 	}
 	if n := strings.Count(s, old); n > 0 {
-		if err := c.grow(len(s) + n*max(0, len(with)-len(old))); err != nil {
+		if err := c.Take(len(s) + n*max(0, len(with)-len(old))); err != nil {
 			return value.Null, err
 		}
 	}
@@ -133,7 +133,7 @@ func replace(c *Context, args []value.Value) (value.Value, error) {
 func split(c *Context, args []value.Value) (value.Value, error) {
 	s, sep := args[0].AsString(), args[1].AsString()
 	n := strings.Count(s, sep) + 1
-	if err := c.grow(n * valueSize); err != nil {
+	if err := c.Take(n * valueSize); err != nil {
 		return value.Null, err
 	}
 	out := make([]value.Value, 0, n)

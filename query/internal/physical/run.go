@@ -238,10 +238,15 @@ func (inst *instance) RunSubquery(_ *eval.Env, q *bound.Subquery, args []value.V
 	}
 	u.busy = true
 	defer func() { u.busy = false }()
+	before := inst.memory
 	if err := u.open(&inst.exec, q.Inner, args); err != nil {
 		return value.Null, err
 	}
-	return inst.answer(q.Kind, u)
+	v, err := inst.answer(q.Kind, u)
+	// What the subquery held is gone, for the next row takes it anew; the answer
+	// stays until then.
+	inst.memory = before
+	return v, err
 }
 
 func (inst *instance) answer(kind bound.SubqueryKind, u *union) (value.Value, error) {
