@@ -48,6 +48,7 @@ type Error struct {
 	Err     error // the cause, or nil
 }
 
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
 // Unwrap returns the cause.

@@ -108,6 +108,29 @@ func (db *DB) Begin(ctx context.Context) (*Tx, error) {
 	return tx, nil
 }
 
+// BeginDurable is Begin for a transaction whose reads are shown to somebody
+// before it commits: it waits until its base is durable.
+func (db *DB) BeginDurable(ctx context.Context) (*Tx, error) {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ticket := tx.w.slot.FinishReadOnly()
+	tx.w.slot = nil
+	// The database's lock is still held: nobody executes in between.
+	if _, outcome, err := ticket.Wait(ctx); outcome != store.Committed {
+		<-db.writer
+		return nil, wrap(err)
+	}
+	slot, err := db.engine.AcquireSlot(ctx)
+	if err != nil {
+		<-db.writer
+		return nil, wrap(err)
+	}
+	tx.w.slot, tx.src = slot, slot
+	return tx, nil
+}
+
 // Seq is the seq of the transaction's base.
 func (tx *Tx) Seq() uint64 { return uint64(tx.seq) }
 

@@ -1,0 +1,180 @@
+package engram
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"engram/graph"
+	"engram/graph/value"
+	"engram/query"
+)
+
+// A transaction of the graph is what statements run on.
+var _ query.Writer = (*graph.Tx)(nil)
+
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	graph  *graph.DB
+	engine *query.Engine
+	opts   Options
+	data   *graph.Data // closed with the database; nil if it is somebody else's
+
+	mu     sync.Mutex
+	closed bool
+}
+
+// Open opens the namespace of a data directory, which belongs to this process
+// until Close.
+func Open(path string, o *Options) (*DB, error) {
+	data, err := OpenData(path, o)
+	if err != nil {
+		return nil, err
+	}
+	opts := o.withDefaults()
+	db, err := data.Open(opts.Namespace, opts.Create)
+	if err != nil {
+		_ = data.Close()
+		return nil, err
+	}
+	db.data = data.data
+	return db, nil
+}
+
+// OpenMemory makes an empty database that lives in memory only.
+func OpenMemory(o *Options) (*DB, error) {
+	opts := o.withDefaults()
+	g, err := graph.OpenMemory(opts.graph())
+	if err != nil {
+		return nil, convert(err, "")
+	}
+	return newDB(g, opts), nil
+}
+
+func newDB(g *graph.DB, opts Options) *DB {
+	return &DB{graph: g, opts: opts, engine: query.New(&query.Options{PlanCache: opts.PlanCache, Now: opts.Now})}
+}
+
+// closeWait bounds how long Close waits for open transactions.
+const closeWait = 15 * time.Second
+
+// Close waits up to 15 s for open transactions and closes the database. What was
+// acknowledged is safe whether or not Close is called. It may be called again.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closed {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	if err := db.graph.Close(ctx); err != nil {
+		return convert(err, "")
+	}
+	db.closed = true
+	if db.data != nil {
+		return convert(db.data.Close(), "")
+	}
+	return nil
+}
+
+// Query runs one statement in a transaction of its own. Params are the values of
+// $name in the statement: see ValueOf for what they may be. When it returns, what
+// the statement wrote, and all that it read, is durable.
+func (db *DB) Query(ctx context.Context, text string, params map[string]any) (*Result, error) {
+	res, err := db.query(ctx, text, params)
+	return res, convert(err, text)
+}
+
+func (db *DB) query(ctx context.Context, text string, params map[string]any) (res *Result, err error) {
+	args, err := arguments(params)
+	if err != nil {
+		return nil, err
+	}
+	read, err := db.graph.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer read.Rollback()
+	defer recovered(&err)
+	plan, err := db.engine.Prepare(text, read)
+	if err != nil {
+		return nil, err
+	}
+	if !plan.Writes() {
+		return plan.Run(ctx, read, args, db.runOptions(time.Time{}))
+	}
+	read.Rollback() // the plan is made: only the write itself needs the slot
+	tx, err := db.graph.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	res, err = plan.Run(ctx, tx, args, db.runOptions(time.Time{}))
+	if err == nil {
+		err = tx.EndStatement()
+	}
+	if err != nil {
+		return nil, tx.Abandon(ctx, err)
+	}
+	if _, err := tx.Commit(ctx); err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+func (db *DB) runOptions(began time.Time) *query.RunOptions {
+	return &query.RunOptions{
+		Budget:      query.Budget{Time: db.opts.StatementTimeout},
+		Transaction: began,
+	}
+}
+
+// arguments converts parameters, in order of name so that errors are the same
+// every time.
+func arguments(params map[string]any) (map[string]value.Value, error) {
+	if len(params) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]value.Value, len(params))
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		v, err := value.FromAny(params[name])
+		if err != nil {
+			return nil, &Error{Code: CodeInvalidArgument, Message: "parameter $" + name + ": " + err.Error(), Err: err}
+		}
+		out[name] = v
+	}
+	return out, nil
+}
+
+// Seq is the number of the newest durable transaction.
+func (db *DB) Seq() uint64 { return db.graph.Seq() }
+
+// Stats reads the counters.
+func (db *DB) Stats(context.Context) (Stats, error) {
+	s, err := db.graph.Stats()
+	return s, convert(err, "")
+}
+
+// Check reads everything and reports whatever does not fit together. The error
+// is about not being able to look.
+func (db *DB) Check(ctx context.Context) (*Report, error) {
+	r, err := db.graph.Check(ctx)
+	return r, convert(err, "")
+}
+
+// Writes reports whether a statement may change the graph. Its error is about
+// the text.
+func Writes(text string) (bool, error) {
+	plan, err := query.New(&query.Options{PlanCache: -1}).Prepare(text, nil)
+	if err != nil {
+		return false, convert(err, text)
+	}
+	return plan.Writes(), nil
+}
+
+// SplitStatements cuts a script at its semicolons. rest is what stands behind the
+// last one.
+func SplitStatements(script string) (statements []string, rest string) { return query.Split(script) }

@@ -1,0 +1,69 @@
+package engram
+
+import (
+	"time"
+
+	"engram/graph"
+)
+
+// Options change how a database is opened. The zero value, like nil, has the
+// defaults.
+type Options struct {
+	// Create makes the data directory and the namespace when they are missing.
+	// Without it, opening what is not there is an error and changes nothing.
+	Create bool
+	// ReadOnly opens for reading: nothing on disk changes, so a read-only mount
+	// will do.
+	ReadOnly bool
+	// Namespace is the graph in the directory. Default "default".
+	Namespace string
+	// Address is told to a second process that wants to open the directory.
+	Address string
+	// MaxSize in bytes bounds the graph's file. Zero means a large default.
+	MaxSize int64
+
+	// HotColumns are node properties that are kept in memory beside the
+	// topology. Nil means the ones that memories use.
+	HotColumns []string
+	// TextFields are the node properties that are searched as text. Nil means
+	// content, title, name and the like.
+	TextFields []string
+	// RecallLegs are the ways in which RECALL looks: "lexical", "associative".
+	// Empty means all of them.
+	RecallLegs []string
+
+	// StatementTimeout bounds one statement. Default 30 s, negative: no bound.
+	StatementTimeout time.Duration
+	// TxIdle and TxTotal bound a writing transaction that is open: without a
+	// statement, and altogether, since it keeps other writers out. Defaults 2 s
+	// and 10 s.
+	TxIdle, TxTotal time.Duration
+	// PlanCache is how many plans are kept. Default 1,024; negative: none.
+	PlanCache int
+	// Now is the clock of the database. Default time.Now.
+	Now func() time.Time
+}
+
+func (o *Options) withDefaults() Options {
+	var out Options
+	if o != nil {
+		out = *o
+	}
+	if out.Namespace == "" {
+		out.Namespace = "default"
+	}
+	if out.Now == nil {
+		out.Now = time.Now
+	}
+	if out.TxIdle <= 0 {
+		out.TxIdle = 2 * time.Second
+	}
+	if out.TxTotal <= 0 {
+		out.TxTotal = 10 * time.Second
+	}
+	return out
+}
+
+func (o *Options) graph() *graph.Options {
+	return &graph.Options{HotColumns: o.HotColumns, TextFields: o.TextFields, Now: o.Now}
+}
