@@ -11,9 +11,8 @@ import (
 // ascending order of id, straight into packed segments. It is for opening and
 // for bulk load; at 10 million edges it is some ten times faster than an Editor.
 type Builder struct {
-	e         Editor
-	tombs     int
-	edgesSeen bool
+	e     Editor
+	tombs int
 }
 
 // NewBuilder starts an empty topology.

@@ -49,9 +49,6 @@ func (v *vec[P]) at(i uint32) *P {
 	return v.dirs[d].pages[i&dirMask]
 }
 
-// pages returns a bound for page numbers in use.
-func (v *vec[P]) pages() uint32 { return uint32(len(v.dirs)) << dirBits }
-
 func (v *vec[P]) set(i uint32, p *P, tok *token) {
 	d := int(i >> dirBits)
 	if v.owner != tok {
