@@ -139,8 +139,13 @@ func (b *binder) checkSum(l, r bound.Expr) {
 	b.demand(r, kinds, "+")
 }
 
+// isNull reports whether a value of the type is always null.
+func isNull(t bound.Type) bool { return t.Kinds&^bound.Null.Kinds == 0 }
+
 func arithmeticType(l, r bound.Type, kinds bound.Kinds) bound.Type {
 	switch {
+	case isNull(l) || isNull(r):
+		return bound.Null
 	case l.Only(kInt) && r.Only(kInt):
 		return intType
 	case l.Only(kNumber) && r.Only(kNumber):
@@ -155,6 +160,8 @@ func arithmeticType(l, r bound.Type, kinds bound.Kinds) bound.Type {
 func sumType(l, r bound.Type) bound.Type {
 	listL, listR := l.Only(kList), r.Only(kList)
 	switch {
+	case isNull(l) || isNull(r):
+		return bound.Null
 	case listL && listR:
 		return l.Or(r)
 	case listL && r.Kinds&kList == 0:
