@@ -25,6 +25,7 @@ type scanner struct {
 	col    int
 	tokens []lexer.Token
 	open   []int // indexes of the brackets that are open
+	run    int   // prefix operators and CASEs that follow each other up to here
 }
 
 // tokenize cuts text into tokens, the last of which is EOF. Malformed tokens
@@ -37,6 +38,10 @@ func tokenize(text string) ([]lexer.Token, error) {
 			WithHint("Pass large values as parameters.")
 	}
 	s := &scanner{text: text, line: 1, col: 1, tokens: make([]lexer.Token, 0, len(text)/4+8)}
+	if n := validLen(text); n < len(text) {
+		s.advance(n)
+		return nil, fault.Syntax("InvalidUnicodeCharacter", spanAt(s.at(), 1), "the statement is not valid UTF-8 here")
+	}
 	for {
 		s.skipSpace()
 		if s.off >= len(s.text) {
@@ -45,9 +50,43 @@ func tokenize(text string) ([]lexer.Token, error) {
 		if err := s.next(); err != nil {
 			return nil, err
 		}
+		if err := s.countRun(); err != nil {
+			return nil, err
+		}
 	}
 	s.tokens = append(s.tokens, lexer.EOFToken(s.at()))
 	return s.tokens, nil
+}
+
+// countRun refuses a run of words and signs that only nest, before more tokens
+// are made of it.
+func (s *scanner) countRun() error {
+	t := &s.tokens[len(s.tokens)-1]
+	if t.Type != kwNot && t.Type != kwCase && !isPunct(t, "-") && !isPunct(t, "+") && !isPunct(t, "!") {
+		s.run = 0
+		return nil
+	}
+	s.run++
+	if s.run > MaxDepth {
+		return tooDeep(span(t))
+	}
+	return nil
+}
+
+// validLen returns how many bytes of text are valid UTF-8.
+func validLen(text string) int {
+	if utf8.ValidString(text) {
+		return len(text)
+	}
+	for i, r := range text {
+		if r != utf8.RuneError {
+			continue
+		}
+		if _, n := utf8.DecodeRuneInString(text[i:]); n == 1 {
+			return i
+		}
+	}
+	return len(text)
 }
 
 // at returns the current place.
@@ -151,10 +190,6 @@ func (s *scanner) next() error {
 		s.punct()
 	default:
 		r, n := utf8.DecodeRuneInString(s.text[s.off:])
-		if r == utf8.RuneError && n == 1 {
-			return fault.Syntax("InvalidUnicodeCharacter", spanAt(s.at(), 1),
-				"the statement is not valid UTF-8 here")
-		}
 		if unicode.IsLetter(r) || unicode.Is(unicode.Nl, r) || unicode.Is(unicode.Pc, r) {
 			s.word()
 			return nil
