@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"engram/graph/internal/catalog"
 	"engram/graph/internal/commit"
@@ -37,6 +38,26 @@ type Report struct {
 
 // OK reports whether nothing is wrong.
 func (r *Report) OK() bool { return len(r.Problems) == 0 }
+
+// String tells what was verified and lists the problems, one a line.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "verified %d records: %d nodes, %d edges, %d index entries, %d log entries, %d values out of line, up to transaction %d\n",
+		r.Records, r.Nodes, r.Edges, r.Index, r.Log, r.Overflow, r.Seq)
+	if r.Swept > 0 {
+		fmt.Fprintf(&b, "%d edge records of deleted nodes wait to be removed\n", r.Swept)
+	}
+	for _, p := range r.Problems {
+		b.WriteString("problem: " + p + "\n")
+	}
+	if r.More > 0 {
+		fmt.Fprintf(&b, "and %d problems more\n", r.More)
+	}
+	if r.OK() {
+		b.WriteString("nothing is wrong")
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
 
 func (r *Report) add(format string, args ...any) {
 	if len(r.Problems) == maxProblems {

@@ -55,7 +55,7 @@ func Create(path string) error {
 	switch err := examine(path); {
 	case err == nil:
 		return &store.FileError{Err: store.ErrExists, Path: path, Hint: "open it instead"}
-	case errors.Is(err, store.ErrMissing), errors.Is(err, store.ErrEmpty):
+	case errors.Is(err, store.ErrMissing):
 	default:
 		return err
 	}
@@ -107,7 +107,7 @@ func examineUnmarked(path string) error {
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), tempPrefix) }) {
 		return &store.FileError{Err: store.ErrForeign, Path: path, Detail: "it holds other files and no " + catalogName, Hint: "check the path"}
 	}
-	return &store.FileError{Err: store.ErrEmpty, Path: path, Detail: "the directory holds nothing", Hint: "create a database in it first, or check the path"}
+	return &store.FileError{Err: store.ErrMissing, Path: path, Detail: "the directory holds nothing", Hint: "create a database in it first, or check the path"}
 }
 
 // writeAside makes a file appear complete and synced, or not at all.

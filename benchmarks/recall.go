@@ -1,0 +1,248 @@
+package benchmarks
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"engram"
+	"engram/server/importer"
+)
+
+// RecallOptions say what to measure.
+type RecallOptions struct {
+	// Sets are folders with memories.jsonl, questions.jsonl and optionally
+	// links.jsonl.
+	Sets []string
+	// Legs restrict recall to lexical or associative; empty means all.
+	Legs []string
+	// NoTimes leaves out everything that differs between two runs.
+	NoTimes bool
+	// JSON prints one object a line in place of a table.
+	JSON bool
+}
+
+// question is one line of questions.jsonl.
+type question struct {
+	ID           string   `json:"id"`
+	Conversation string   `json:"conversation"`
+	Question     string   `json:"question"`
+	Category     string   `json:"category"`
+	Evidence     []string `json:"evidence"`
+}
+
+// outcome is how one question went.
+type outcome struct {
+	category     string
+	conversation int // ordinal, for the split into odd and even
+	r5, r10      float64
+	hit5, p5, rr float64
+	took         time.Duration
+}
+
+// Recall imports each conversation of the sets into a namespace of its own, asks
+// the questions with RECALL and prints recall@5, recall@10, hit@5, precision@5
+// and mean reciprocal rank by category.
+func Recall(ctx context.Context, opts RecallOptions, out io.Writer) error {
+	if len(opts.Sets) == 0 {
+		return errors.New("bench recall: no set given")
+	}
+	var rows []scoreRow
+	for _, set := range opts.Sets {
+		outcomes, err := recallSet(ctx, set, opts.Legs)
+		if err != nil {
+			return fmt.Errorf("bench recall: %s: %w", set, err)
+		}
+		rows = append(rows, score(filepath.Base(filepath.Clean(set)), legsName(opts.Legs), outcomes)...)
+	}
+	if opts.JSON {
+		return writeScoreLines(out, rows, opts.NoTimes)
+	}
+	writeScoreTable(out, rows, opts.NoTimes)
+	return nil
+}
+
+func legsName(legs []string) string {
+	if len(legs) == 0 {
+		return "all"
+	}
+	sorted := slices.Clone(legs)
+	sort.Strings(sorted)
+	return strings.Join(sorted, "+")
+}
+
+func recallSet(ctx context.Context, set string, legs []string) ([]outcome, error) {
+	questions, err := readLines[question](filepath.Join(set, "questions.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	byConversation, order, err := splitMemories(filepath.Join(set, "memories.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	links, err := os.ReadFile(filepath.Join(set, "links.jsonl"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	work, err := os.MkdirTemp("", "engram-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(work)
+	var outcomes []outcome
+	for i, name := range order {
+		c := conversation{ordinal: i, memories: byConversation[name], legs: legs, dir: filepath.Join(work, fmt.Sprint(i))}
+		if len(order) == 1 {
+			c.links = links
+		}
+		for _, q := range questions {
+			if q.Conversation == name && len(q.Evidence) > 0 {
+				c.questions = append(c.questions, q)
+			}
+		}
+		got, err := c.run(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("conversation %s: %w", name, err)
+		}
+		outcomes = append(outcomes, got...)
+	}
+	return outcomes, nil
+}
+
+// splitMemories returns the lines of each conversation and the conversations in
+// order of appearance.
+func splitMemories(file string) (map[string][]byte, []string, error) {
+	type head struct {
+		Conversation string `json:"conversation"`
+	}
+	byName, order := map[string][]byte{}, []string(nil)
+	err := eachLine(file, func(line []byte) error {
+		var h head
+		if err := json.Unmarshal(line, &h); err != nil {
+			return err
+		}
+		if _, ok := byName[h.Conversation]; !ok {
+			order = append(order, h.Conversation)
+		}
+		byName[h.Conversation] = append(append(byName[h.Conversation], line...), '\n')
+		return nil
+	})
+	return byName, order, err
+}
+
+// conversation is one namespace of a set with its questions.
+type conversation struct {
+	ordinal   int
+	memories  []byte
+	links     []byte
+	questions []question
+	legs      []string
+	dir       string
+}
+
+func (c conversation) run(ctx context.Context) (outcomes []outcome, err error) {
+	db, err := engram.Open(c.dir, &engram.Options{Create: true, RecallLegs: c.legs})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closeErr := db.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	to := importer.Into(db)
+	if _, err := importer.Memories(ctx, to, strings.NewReader(string(c.memories)), importer.Options{}); err != nil {
+		return nil, err
+	}
+	if len(c.links) > 0 {
+		if _, err := importer.Links(ctx, to, strings.NewReader(string(c.links)), importer.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	for _, q := range c.questions {
+		o, err := c.ask(ctx, db, q)
+		if err != nil {
+			return nil, fmt.Errorf("question %s: %w", q.ID, err)
+		}
+		outcomes = append(outcomes, o)
+	}
+	return outcomes, nil
+}
+
+func (c conversation) ask(ctx context.Context, db *engram.DB, q question) (outcome, error) {
+	o := outcome{category: q.Category, conversation: c.ordinal}
+	start := time.Now()
+	res, err := db.Query(ctx, "RECALL $question LIMIT 10 YIELD node AS m RETURN m.id AS id", map[string]any{"question": q.Question})
+	o.took = time.Since(start)
+	if err != nil {
+		if code := new(engram.Error); errors.As(err, &code) && code.Code == engram.CodeNothingToSearch {
+			return o, nil // only stop words: nothing is recalled, which scores 0
+		}
+		return o, err
+	}
+	evidence := map[string]bool{}
+	for _, id := range q.Evidence {
+		evidence[id] = true
+	}
+	found5, found10 := 0, 0
+	for i, row := range res.Rows {
+		if !evidence[row[0].AsString()] {
+			continue
+		}
+		if o.rr == 0 {
+			o.rr = 1 / float64(i+1)
+		}
+		found10++
+		if i < 5 {
+			found5++
+		}
+	}
+	o.r5, o.r10 = float64(found5)/float64(len(evidence)), float64(found10)/float64(len(evidence))
+	o.p5 = float64(found5) / 5
+	if found5 > 0 {
+		o.hit5 = 1
+	}
+	return o, nil
+}
+
+func readLines[T any](file string) ([]T, error) {
+	var out []T
+	err := eachLine(file, func(line []byte) error {
+		var v T
+		if err := json.Unmarshal(line, &v); err != nil {
+			return err
+		}
+		out = append(out, v)
+		return nil
+	})
+	return out, err
+}
+
+func eachLine(file string, fn func(line []byte) error) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s := bufio.NewScanner(f)
+	s.Buffer(nil, 16<<20)
+	for n := 1; s.Scan(); n++ {
+		if len(strings.TrimSpace(s.Text())) == 0 {
+			continue
+		}
+		if err := fn(s.Bytes()); err != nil {
+			return fmt.Errorf("%s:%d: %w", file, n, err)
+		}
+	}
+	return s.Err()
+}

@@ -1,0 +1,186 @@
+package benchmarks
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"engram"
+	"engram/server/importer"
+)
+
+// transaction is one line of writes.jsonl: a node and its edges.
+type transaction struct {
+	Node struct {
+		ID         int     `json:"id"`
+		Label      string  `json:"label"`
+		Content    string  `json:"content"`
+		Importance float64 `json:"importance"`
+		CreatedAt  int64   `json:"created_at"`
+	} `json:"node"`
+	Edges []struct {
+		Src    int     `json:"src"`
+		Dst    int     `json:"dst"`
+		Type   string  `json:"type"`
+		Weight float64 `json:"weight"`
+	} `json:"edges"`
+}
+
+// load imports the graph and checks the counts.
+func (r *speedRun) load() error {
+	start := time.Now()
+	db, err := engram.Open(r.dir, &engram.Options{Create: true})
+	if err != nil {
+		return err
+	}
+	r.db = db
+	nodes, err := os.Open(filepath.Join(r.set, "nodes.csv"))
+	if err != nil {
+		return err
+	}
+	defer nodes.Close()
+	edges, err := os.Open(filepath.Join(r.set, "edges.csv"))
+	if err != nil {
+		return err
+	}
+	defer edges.Close()
+	if _, err := importer.Graph(r.ctx, db, nodes, edges, importer.Options{}); err != nil {
+		return err
+	}
+	took := time.Since(start).Seconds()
+	checksum, right, err := r.counts(r.meta.N, r.meta.E)
+	if err != nil {
+		return err
+	}
+	r.add(speedRow{Metric: "load_s", Value: took, Unit: "s", N: 1, Checksum: checksum, OK: &right})
+	r.add(speedRow{Metric: "load_peak_rss_mb", Value: peakRSS(), Unit: "MB", N: 1})
+	return r.disk()
+}
+
+func (r *speedRun) disk() error {
+	var bytes int64
+	err := filepath.Walk(r.dir, func(_ string, info os.FileInfo, err error) error {
+		if err == nil && !info.IsDir() {
+			bytes += info.Size()
+		}
+		return err
+	})
+	r.add(speedRow{Metric: "disk_mb", Value: float64(bytes) / (1 << 20), Unit: "MB", N: 1})
+	return err
+}
+
+// counts compares the numbers of nodes and edges with the wanted ones.
+func (r *speedRun) counts(nodes, edges int) (checksum string, right bool, err error) {
+	var got [2]int64
+	for i, text := range []string{"MATCH (n) RETURN count(n)", "MATCH ()-[r]->() RETURN count(r)"} {
+		res, err := r.query(text, nil)
+		if err != nil {
+			return "", false, err
+		}
+		got[i] = res.Rows[0][0].AsInt()
+	}
+	return fmt.Sprintf("%d:%d", got[0], got[1]), got == [2]int64{int64(nodes), int64(edges)}, nil
+}
+
+func (r *speedRun) transactions() ([]transaction, error) {
+	return readLines[transaction](filepath.Join(r.set, "writes.jsonl"))
+}
+
+// write runs every transaction durably, with one writer and then with 64.
+func (r *speedRun) write() error {
+	transactions, err := r.transactions()
+	if err != nil {
+		return err
+	}
+	nodes, edges := r.meta.N, r.meta.E
+	for _, w := range []struct {
+		metric  string
+		writers int
+		prefix  string
+	}{{"write_tx_per_s", 1, ""}, {"write_tx_per_s_64", 64, "w64-"}} {
+		start := time.Now()
+		if err := r.writeAll(transactions, w.writers, w.prefix); err != nil {
+			return err
+		}
+		rate := float64(len(transactions)) / time.Since(start).Seconds()
+		nodes += len(transactions)
+		edges += 2 * len(transactions)
+		checksum, right, err := r.counts(nodes, edges)
+		if err != nil {
+			return err
+		}
+		r.add(speedRow{Metric: w.metric, Value: rate, Unit: "tx/s", N: len(transactions), Checksum: checksum, OK: &right})
+	}
+	return nil
+}
+
+func (r *speedRun) writeAll(transactions []transaction, writers int, prefix string) error {
+	ctx, cancel := context.WithCancelCause(r.ctx)
+	defer cancel(nil)
+	work := make(chan transaction)
+	var wg sync.WaitGroup
+	for range writers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for t := range work {
+				if err := r.writeOne(ctx, t, prefix); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		}()
+	}
+	for _, t := range transactions {
+		select {
+		case work <- t:
+		case <-ctx.Done():
+		}
+	}
+	close(work)
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+func (r *speedRun) writeOne(ctx context.Context, t transaction, prefix string) error {
+	text := "MATCH (a {id: $a}), (b {id: $b}) CREATE (n:" + t.Node.Label + " {id: $id, content: $content, importance: $importance, created_at: $created_at}), " +
+		"(n)-[:" + t.Edges[0].Type + " {weight: $w1}]->(a), (b)-[:" + t.Edges[1].Type + " {weight: $w2}]->(n)"
+	res, err := r.db.Query(ctx, text, map[string]any{
+		"id": prefix + id(t.Node.ID), "content": t.Node.Content, "importance": t.Node.Importance, "created_at": t.Node.CreatedAt,
+		"a": id(t.Edges[0].Dst), "b": id(t.Edges[1].Src), "w1": t.Edges[0].Weight, "w2": t.Edges[1].Weight,
+	})
+	if err != nil {
+		return err
+	}
+	if res.Counters.NodesCreated != 1 || res.Counters.EdgesCreated != 2 {
+		return fmt.Errorf("transaction of node %d created %d nodes and %d edges", t.Node.ID, res.Counters.NodesCreated, res.Counters.EdgesCreated)
+	}
+	return nil
+}
+
+// reopen measures opening up to a first answer, with the file cache warm.
+func (r *speedRun) reopen() error {
+	var took []time.Duration
+	for range 5 {
+		if err := r.db.Close(); err != nil {
+			return err
+		}
+		start := time.Now()
+		db, err := engram.Open(r.dir, nil)
+		if err != nil {
+			r.db = nil
+			return err
+		}
+		r.db = db
+		if _, err := r.query("MATCH (n {id: $id}) RETURN n", map[string]any{"id": id(r.queries.Point[0])}); err != nil {
+			return err
+		}
+		took = append(took, time.Since(start))
+	}
+	r.add(speedRow{Metric: "warm_open_ms", Value: milliseconds(percentile(took, 50)), Unit: "ms", N: len(took)})
+	r.add(speedRow{Metric: "rss_anon_mb", Value: anonymousRSS(), Unit: "MB", N: 1})
+	return nil
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"engram"
+)
+
+// The exit codes that scripts may rely on.
+const (
+	exitOK       = 0
+	exitError    = 1
+	exitUsage    = 2
+	exitNotFound = 3
+	exitInUse    = 4
+	exitDamaged  = 5
+	exitLimit    = 6
+	exitRefused  = 7
+)
+
+// usageError is a command line that makes no sense.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() + "\nSee engramd --help." }
+func (e *usageError) Unwrap() error { return e.err }
+
+// errCheckFailed ends a check or a benchmark whose report tells the rest.
+var errCheckFailed = errors.New("the check failed; see the report above")
+
+var exitCodes = map[engram.Code]int{
+	engram.CodeNotFound: exitNotFound,
+	engram.CodeBusy:     exitInUse,
+	engram.CodeDamaged:  exitDamaged, engram.CodeForeign: exitDamaged, engram.CodeNewerFormat: exitDamaged,
+	engram.CodeLimitExceeded: exitLimit,
+	engram.CodeReadOnly:      exitRefused, engram.CodePoisoned: exitRefused,
+}
+
+// report prints an error, if any, and returns the exit code it stands for.
+func report(w io.Writer, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintln(w, "engramd: "+strings.TrimRight(err.Error(), "\n"))
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	if errors.Is(err, errCheckFailed) {
+		return exitDamaged
+	}
+	var e *engram.Error
+	if errors.As(err, &e) {
+		if code, ok := exitCodes[e.Code]; ok {
+			return code
+		}
+	}
+	return exitError
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"engram"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// rowFormat is a way of printing rows.
+type rowFormat string
+
+const (
+	formatTable rowFormat = "table"
+	formatJSON  rowFormat = "json"
+	formatCSV   rowFormat = "csv"
+)
+
+// maxCell is how wide a cell of a table gets before it wraps.
+const maxCell = 60
+
+// printResult prints rows, what was changed, and a plan if there is one.
+func printResult(w io.Writer, res *engram.Result, format rowFormat) error {
+	if res.Plan != nil {
+		fmt.Fprint(w, res.Plan.String())
+	}
+	switch format {
+	case formatJSON:
+		return printJSON(w, res)
+	case formatCSV:
+		return printCSV(w, res)
+	}
+	printTable(w, res)
+	return nil
+}
+
+func printTable(w io.Writer, res *engram.Result) {
+	if len(res.Columns) > 0 {
+		t := table.NewWriter()
+		t.SetStyle(table.StyleLight)
+		t.Style().Format.Header = text.FormatDefault
+		header := make(table.Row, len(res.Columns))
+		configs := make([]table.ColumnConfig, len(res.Columns))
+		for i, c := range res.Columns {
+			header[i] = c
+			configs[i] = table.ColumnConfig{Number: i + 1, WidthMax: maxCell, WidthMaxEnforcer: text.WrapSoft}
+		}
+		t.AppendHeader(header)
+		t.SetColumnConfigs(configs)
+		for _, row := range res.Rows {
+			cells := make(table.Row, len(row))
+			for i, v := range row {
+				cells[i] = cell(v)
+			}
+			t.AppendRow(cells)
+		}
+		fmt.Fprintln(w, t.Render())
+	}
+	fmt.Fprintln(w, summary(res))
+}
+
+// cell is a value as a person reads it: text without quotes.
+func cell(v engram.Value) string {
+	if v.Kind() == engram.KindString {
+		return v.AsString()
+	}
+	return v.String()
+}
+
+func summary(res *engram.Result) string {
+	var parts []string
+	if len(res.Columns) > 0 {
+		parts = append(parts, plural(int64(len(res.Rows)), "row"))
+	}
+	c := res.Counters
+	for _, n := range []struct {
+		n    int64
+		what string
+	}{
+		{c.NodesCreated, "node created"}, {c.NodesDeleted, "node deleted"},
+		{c.EdgesCreated, "edge created"}, {c.EdgesDeleted, "edge deleted"},
+		{c.PropertiesSet, "property set"}, {c.PropertiesRemoved, "property removed"},
+		{c.LabelsAdded, "label added"}, {c.LabelsRemoved, "label removed"},
+	} {
+		if n.n > 0 {
+			parts = append(parts, plural(n.n, n.what))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing changed"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// plural puts a count before a phrase and its first word in the plural.
+func plural(n int64, phrase string) string {
+	if n == 1 {
+		return "1 " + phrase
+	}
+	word, rest, _ := strings.Cut(phrase, " ")
+	if stem, ok := strings.CutSuffix(word, "y"); ok {
+		word = stem + "ies"
+	} else {
+		word += "s"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s %s", n, word, rest))
+}
+
+func printJSON(w io.Writer, res *engram.Result) error {
+	for _, row := range res.Rows {
+		line := []byte("{")
+		for i, v := range row {
+			if i > 0 {
+				line = append(line, ',')
+			}
+			key, err := json.Marshal(res.Columns[i])
+			if err != nil {
+				return err
+			}
+			line = append(append(line, key...), ':')
+			line = v.AppendJSON(line)
+		}
+		if _, err := fmt.Fprintf(w, "%s}\n", line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printCSV(w io.Writer, res *engram.Result) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(res.Columns); err != nil {
+		return err
+	}
+	for _, row := range res.Rows {
+		cells := make([]string, len(row))
+		for i, v := range row {
+			if !v.IsNull() {
+				cells[i] = cell(v)
+			}
+		}
+		if err := out.Write(cells); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

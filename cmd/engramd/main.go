@@ -1,0 +1,78 @@
+// Command engramd is the engram console and server: it opens a data directory,
+// runs EQL statements, imports, checks and measures.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// grammar is the command line.
+type grammar struct {
+	Data      string `help:"Data directory." default:"./engram-data" env:"ENGRAM_HOME" placeholder:"DIR"`
+	Namespace string `help:"Namespace inside the data directory." short:"n" default:"default" placeholder:"NAME"`
+
+	Demo     demoCommand     `cmd:"" help:"Build a small memory in a temporary directory and show what can be asked of it."`
+	Query    queryCommand    `cmd:"" help:"Run one EQL statement."`
+	Recall   recallCommand   `cmd:"" help:"Recall memories for a question."`
+	Remember rememberCommand `cmd:"" help:"Store a memory."`
+	Console  consoleCommand  `cmd:"" help:"Type EQL statements, or run a script from stdin."`
+	Import   importCommand   `cmd:"" help:"Import memories (JSON Lines) or a graph (CSV of nodes and edges)."`
+	Stats    statsCommand    `cmd:"" help:"Show what a namespace holds."`
+	Check    checkCommand    `cmd:"" help:"Verify everything that is stored."`
+	Bench    benchCommand    `cmd:"" help:"Measure recall and speed."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
+}
+
+const description = `engram is a graph database for long-term memory.
+
+Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 in use, 5 damaged or check failed, 6 limit, 7 refused.`
+
+// app is what every command runs with.
+type app struct {
+	ctx       context.Context
+	in        io.Reader
+	out, err  io.Writer
+	data      string
+	namespace string
+}
+
+// exit is how the parser ends the run early, as for --help.
+type exit int
+
+// run is the whole program: it never ends the process.
+func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) (code int) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case exit:
+			code = int(r)
+		default:
+			panic(r)
+		}
+	}()
+	var g grammar
+	parser, err := kong.New(&g, kong.Name("engramd"), kong.Description(description), kong.Writers(out, errOut),
+		kong.Exit(func(code int) { panic(exit(code)) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		return report(errOut, err)
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		return report(errOut, &usageError{err})
+	}
+	a := &app{ctx: ctx, in: in, out: out, err: errOut, data: g.Data, namespace: g.Namespace}
+	return report(errOut, command.Run(a))
+}

@@ -1,0 +1,24 @@
+package main
+
+import "runtime/debug"
+
+type versionCommand struct{}
+
+func (versionCommand) Run(a *app) error {
+	version, revision, dirty := "(devel)", "", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if v := info.Main.Version; v != "" {
+			version = v
+		}
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				revision = " commit " + s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				dirty = " with local changes"
+			}
+		}
+	}
+	a.printf("engramd %s%s%s\n", version, revision, dirty)
+	return nil
+}

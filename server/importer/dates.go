@@ -1,0 +1,37 @@
+package importer
+
+import (
+	"strings"
+	"time"
+
+	"engram"
+)
+
+// dateLayouts are the ways people's chats and notes write dates, in the order
+// they are tried, with what they say: an instant, a local time or a day.
+var dateLayouts = []struct {
+	layout string
+	make   func(time.Time) engram.Value
+}{
+	{time.RFC3339Nano, engram.DateTimeOf},
+	{"2006-01-02T15:04:05.999999999", engram.LocalDateTimeOf},
+	{"2006-01-02 15:04:05.999999999", engram.LocalDateTimeOf},
+	{"2006-01-02T15:04", engram.LocalDateTimeOf},
+	{"2006-01-02 15:04", engram.LocalDateTimeOf},
+	{"3:04 pm on 2 January, 2006", engram.LocalDateTimeOf},
+	{"2006-01-02", engram.DateOf},
+	{"2 January 2006", engram.DateOf},
+	{"2 January, 2006", engram.DateOf},
+	{"January 2, 2006", engram.DateOf},
+}
+
+// parseDate reads a date; one that is not understood stays text.
+func parseDate(text string) (value any, understood bool) {
+	text = strings.TrimSpace(text)
+	for _, l := range dateLayouts {
+		if t, err := time.Parse(l.layout, text); err == nil {
+			return l.make(t), true
+		}
+	}
+	return text, false
+}
