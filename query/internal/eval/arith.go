@@ -205,11 +205,8 @@ func modulo(_ *Env, a, b value.Value, span syntax.Span) (value.Value, error) {
 	switch {
 	case bothInts(a, b):
 		x, y := a.AsInt(), b.AsInt()
-		switch y {
-		case 0:
+		if y == 0 {
 			return value.Null, divisionByZero(span)
-		case -1: // the quotient of the least integer would overflow
-			return value.Int(0), nil
 		}
 		return value.Int(x % y), nil
 	case a.IsNull() || b.IsNull():
