@@ -2,14 +2,16 @@ package query_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"engram"
+	"engram/graph"
 	"engram/graph/value"
 	"engram/query"
 	"engram/query/internal/access"
-	"engram/query/internal/access/model"
 	"engram/query/internal/bind"
 	"engram/query/internal/bound"
 	"engram/query/internal/physical"
@@ -17,46 +19,92 @@ import (
 	"engram/query/result"
 )
 
-// tckSession is one scenario's database: the engine over a model graph. A
-// statement that fails leaves the graph as it was.
+// tckSession is one scenario's database: a database in memory as an embedder
+// opens it. A scenario that declares procedures, which embedders can't, runs on
+// the same graph and engine put together here.
 type tckSession struct {
-	graph      *model.Graph
+	t          *testing.T
+	db         *engram.DB
+	graph      *graph.DB
 	engine     *query.Engine
 	procedures map[string]*physical.Procedure
 }
 
-func newTCKSession(*testing.T) tck.Session {
-	s := &tckSession{graph: model.New(), procedures: map[string]*physical.Procedure{}}
-	s.engine = query.New(&query.Options{Procedures: s})
-	return s
-}
-
-// Lookup implements query.Procedures.
-func (s *tckSession) Lookup(name string) (*physical.Procedure, bool) {
-	p, ok := s.procedures[name]
-	return p, ok
-}
+func newTCKSession(t *testing.T) tck.Session { return &tckSession{t: t} }
 
 // Run implements tck.Session.
 func (s *tckSession) Run(ctx context.Context, text string, params map[string]value.Value) (*result.Result, error) {
-	plan, err := s.engine.Prepare(text, s.graph)
+	if s.procedures != nil {
+		return s.runDirectly(ctx, text, params)
+	}
+	if s.db == nil {
+		db, err := engram.OpenMemory(nil)
+		if err != nil {
+			return nil, err
+		}
+		s.t.Cleanup(func() {
+			if err := db.Close(); err != nil {
+				s.t.Errorf("closing: %v", err)
+			}
+		})
+		s.db = db
+	}
+	args := make(map[string]any, len(params))
+	for name, v := range params {
+		args[name] = v
+	}
+	return s.db.Query(ctx, text, args)
+}
+
+// runDirectly is what engram.DB.Query does, with procedures.
+func (s *tckSession) runDirectly(ctx context.Context, text string, params map[string]value.Value) (*result.Result, error) {
+	read, err := s.graph.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	g := s.graph
-	if plan.Writes() {
-		g = g.Clone()
-	}
-	res, err := plan.Run(ctx, g, params, nil)
+	defer read.Rollback()
+	plan, err := s.engine.Prepare(text, read)
 	if err != nil {
 		return nil, err
 	}
-	s.graph = g
-	return res, nil
+	if !plan.Writes() {
+		return plan.Run(ctx, read, params, nil)
+	}
+	read.Rollback()
+	tx, err := s.graph.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	res, err := plan.Run(ctx, tx, params, nil)
+	if err == nil {
+		err = tx.EndStatement()
+	}
+	if err != nil {
+		return nil, tx.Abandon(ctx, err)
+	}
+	_, err = tx.Commit(ctx)
+	return res, err
 }
 
 // Declare implements tck.Session.
 func (s *tckSession) Declare(p tck.Procedure) error {
+	if s.db != nil {
+		return errors.New("a procedure is declared behind a statement")
+	}
+	if s.procedures == nil {
+		g, err := graph.OpenMemory(nil)
+		if err != nil {
+			return err
+		}
+		s.t.Cleanup(func() {
+			if err := g.Close(context.Background()); err != nil {
+				s.t.Errorf("closing: %v", err)
+			}
+		})
+		s.graph, s.procedures = g, map[string]*physical.Procedure{}
+		s.engine = query.New(&query.Options{Procedures: s})
+	}
 	args, err := procedureFields(p.Params)
 	if err != nil {
 		return err
@@ -72,6 +120,12 @@ func (s *tckSession) Declare(p tck.Procedure) error {
 		},
 	}
 	return nil
+}
+
+// Lookup implements query.Procedures.
+func (s *tckSession) Lookup(name string) (*physical.Procedure, bool) {
+	p, ok := s.procedures[name]
+	return p, ok
 }
 
 // matchingRows returns the outputs of the rows whose inputs equal args. A number
