@@ -33,6 +33,8 @@ type builder struct {
 	off  Rules
 	subs map[*bound.Subquery]*Query
 	part *Part // the one being built
+	// exists tells that the query being built is asked only whether it has rows.
+	exists bool
 }
 
 func (b *builder) query(q *bound.Query) (*Query, error) {
@@ -51,8 +53,8 @@ func (b *builder) query(q *bound.Query) (*Query, error) {
 }
 
 func (b *builder) single(s *bound.Single) (*Part, error) {
-	outer := b.part
-	defer func() { b.part = outer }()
+	outer, exists := b.part, b.exists
+	defer func() { b.part, b.exists = outer, exists }()
 	p := &Part{Width: s.Width, Vars: append([]bound.Var(nil), s.Vars...), Args: s.Args, Out: s.Out}
 	b.part = p
 	op, err := b.clauses(&Argument{Slots: s.Args}, s.Clauses)
@@ -60,6 +62,7 @@ func (b *builder) single(s *bound.Single) (*Part, error) {
 		return nil, err
 	}
 	p.Op = op
+	b.exists = exists // subqueries inside have changed it
 	b.rewrite(p)
 	return p, nil
 }

@@ -11,7 +11,10 @@ func (b *builder) exprs(exprs ...bound.Expr) error {
 			if !ok || err != nil || b.subs[s] != nil {
 				return
 			}
+			outer := b.exists
+			b.exists = s.Kind == bound.Exists
 			b.subs[s], err = b.query(s.Query)
+			b.exists = outer
 		})
 	}
 	return err

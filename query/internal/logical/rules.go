@@ -25,6 +25,9 @@ const (
 	SpareBarriers
 	// PruneColumns drops columns that nobody reads any more.
 	PruneColumns
+	// ReachEnds searches for the ends of walks instead of listing the walks where
+	// only the set of ends matters.
+	ReachEnds
 	endOfRules
 )
 
@@ -36,6 +39,7 @@ func (r Rules) Has(rule Rules) bool { return r&rule != 0 }
 
 var ruleNames = []string{
 	"OrderPatterns", "PushFilters", "SeekIDs", "ScanLabels", "MeetInto", "FuseTopK", "SpareBarriers", "PruneColumns",
+	"ReachEnds",
 }
 
 // RuleNames returns the names of the rules in the order they are applied; rule i
@@ -73,6 +77,9 @@ func (b *builder) rewrite(p *Part) {
 	}
 	b.insertBarriers(&p.Op)
 	b.pruneColumns(p)
+	if !b.off.Has(ReachEnds) {
+		b.reachEnds(p.Op, b.exists)
+	}
 }
 
 // everywhere applies a rule to every operator, outer ones first.

@@ -13,6 +13,7 @@ type aggSpec struct {
 	args     []eval.Column
 	distinct bool
 	def      *fn.Aggregate
+	count    *countDistinct    // for count(DISTINCT x) without groups
 	at       func(error) error // gives an error its place
 }
 
@@ -175,7 +176,11 @@ func (o *aggregate) addGroup() {
 	for i := range o.aggs {
 		a := &o.aggs[i]
 		var state fn.Aggregator
-		if len(a.args) > 0 {
+		switch {
+		case a.count != nil:
+			a.count.reset()
+			state = a.count
+		case len(a.args) > 0:
 			state = a.def.New()
 			if a.distinct {
 				state = fn.Distinct(state)
@@ -195,6 +200,12 @@ func (o *aggregate) addRow(g, row int) error {
 		o.argRow = o.argRow[:0]
 		for _, c := range o.argCols[i] {
 			o.argRow = append(o.argRow, c[row])
+		}
+		if a.count != nil {
+			if err := o.f.grow(a.count.add(o.argRow[0])); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := o.states[g*len(o.aggs)+i].Add(o.argRow); err != nil {
 			return a.at(err)

@@ -125,6 +125,12 @@ func (c *compiler) operator(op logical.Op) operator {
 			fromBound: o.FromBound, toBound: o.ToBound, list: o.List, min: o.Min, max: o.Max, unique: o.Unique,
 		}
 	case *logical.VarExpand:
+		if o.Reach {
+			return &reach{
+				fan: c.fan(op), from: o.From, to: o.To, types: edgeTypes{names: o.Types}, dir: direction(o.Dir),
+				min: o.Min, max: o.Max, props: c.edgeProps(o.Props), unique: o.Unique,
+			}
+		}
 		v := &varExpand{
 			fan: c.fan(op), from: o.From, rel: live(op, o.Rel), to: -1, types: edgeTypes{names: o.Types},
 			dir: direction(o.Dir), min: o.Min, max: o.Max, props: c.edgeProps(o.Props),
@@ -316,6 +322,9 @@ func (c *compiler) aggregate(o *logical.Aggregate) operator {
 			c.fail(fault.Unsupported(a.Span, "the aggregate "+a.Name))
 		}
 		spec.def = def
+		if a.Distinct && a.Name == "count" && len(o.Group) == 0 {
+			spec.count = &countDistinct{}
+		}
 		for _, e := range a.Args {
 			spec.args = append(spec.args, c.column(e))
 		}

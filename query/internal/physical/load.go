@@ -10,6 +10,14 @@ type loader struct {
 	x     *exec
 	nodes map[value.NodeID]value.Value
 	edges map[value.EdgeID]value.Value
+	loads int
+}
+
+// remember reports whether loaded content should be kept for the next reference
+// to it: for a handful of references the map would cost more than it saves.
+func (l *loader) remember() bool {
+	l.loads++
+	return l.loads > 8
 }
 
 func (l *loader) load(rows [][]value.Value) error {
@@ -95,10 +103,12 @@ func (l *loader) node(v value.Value) (value.Value, error) {
 		n = &value.Node{ID: id}
 	}
 	out := value.OfNode(n)
-	if l.nodes == nil {
-		l.nodes = map[value.NodeID]value.Value{}
+	if l.remember() {
+		if l.nodes == nil {
+			l.nodes = map[value.NodeID]value.Value{}
+		}
+		l.nodes[id] = out
 	}
-	l.nodes[id] = out
 	return out, l.x.grow(int64(out.Size()))
 }
 
@@ -119,10 +129,12 @@ func (l *loader) edge(v value.Value) (value.Value, error) {
 		}
 	}
 	out := value.OfEdge(e)
-	if l.edges == nil {
-		l.edges = map[value.EdgeID]value.Value{}
+	if l.remember() {
+		if l.edges == nil {
+			l.edges = map[value.EdgeID]value.Value{}
+		}
+		l.edges[id] = out
 	}
-	l.edges[id] = out
 	return out, l.x.grow(int64(out.Size()))
 }
 
