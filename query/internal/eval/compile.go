@@ -109,11 +109,7 @@ func (c *compiler) expr(e bound.Expr) Fn {
 	case *bound.Binary:
 		return c.binary(e)
 	case *bound.IsNull:
-		f, not := c.expr(e.E), e.Not
-		return func(env *Env, row int) (value.Value, error) {
-			v, err := f(env, row)
-			return value.Bool(v.IsNull() != not), err
-		}
+		return c.isNull(e)
 	case *bound.HasLabels:
 		return c.hasLabels(e)
 	case *bound.Call:

@@ -58,6 +58,9 @@ func (e *Engine) eval(x bound.Expr, r row, locals []value.Value) (value.Value, e
 		return e.binary(x, r, locals)
 	case *bound.IsNull:
 		v, err := e.eval(x.E, r, locals)
+		if p, ok := x.E.(*bound.Prop); ok && p.Key == "id" && err == nil {
+			v, err = e.storedID(p, r, locals)
+		}
 		return value.Bool(v.IsNull() != x.Not), err
 	case *bound.HasLabels:
 		v, err := e.eval(x.E, r, locals)
@@ -110,6 +113,21 @@ func (e *Engine) property(of value.Value, key string) (value.Value, error) {
 		return e.G.EdgeProp(of.EdgeID(), id)
 	}
 	return value.Null, unsupported(of)
+}
+
+// storedID evaluates p, which reads .id, without the generated id.
+func (e *Engine) storedID(p *bound.Prop, r row, locals []value.Value) (value.Value, error) {
+	of, err := e.eval(p.E, r, locals)
+	if err != nil {
+		return of, err
+	}
+	props, err := e.properties(of)
+	for _, prop := range props {
+		if prop.Key == p.Key {
+			return prop.Value, err
+		}
+	}
+	return value.Null, err
 }
 
 // pick evaluates l[i] and l[i..j] on lists.
