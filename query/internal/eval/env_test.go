@@ -215,3 +215,26 @@ func compileText(t *testing.T, text string) eval.Fn {
 	}
 	return f
 }
+
+// Matching cannot be interrupted, so what would take too long is refused.
+func TestLongMatchIsRefused(t *testing.T) {
+	env, _ := newEnv(t)
+	env.Params["str"] = value.String(strings.Repeat("a", 1<<20))
+	for text, want := range map[string]bool{
+		"$str =~ 'a*'":                                    true,
+		"$str =~ '(a|aa)*b'":                              true,
+		"$str =~ '(a{1,30}){1,30}b'":                      false,
+		"$str =~ 'a?" + strings.Repeat("a?", 2000) + "b'": false,
+	} {
+		_, err := eval1(env, text)
+		f := fault.As(err)
+		if want && err != nil || !want && (f == nil || f.Type != fault.ResourceExhausted) {
+			t.Errorf("%.40s: got %v", text, err)
+		}
+	}
+	steps := 0
+	env.Step = func(n int) error { steps += n; return nil }
+	if _, err := eval1(env, "$str =~ 'a*'"); err != nil || steps < 1<<20/256 {
+		t.Errorf("a long match counted %d steps, %v", steps, err)
+	}
+}

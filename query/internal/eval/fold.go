@@ -18,12 +18,6 @@ const maxFolded = 64 << 10
 // that its error comes when, and only when, it is evaluated.
 func Fold(e bound.Expr) bound.Expr {
 	f := folder{}
-	f.env.Grow = func(n int64) error {
-		if f.taken += n; f.taken > maxFolded {
-			return errTooLarge
-		}
-		return nil
-	}
 	return f.fold(e)
 }
 
@@ -31,9 +25,22 @@ func Fold(e bound.Expr) bound.Expr {
 var errTooLarge = fault.AtRuntime(fault.ResourceExhausted, "ResourceExhausted", "too large to fold")
 
 type folder struct {
-	env   Env
+	env   *Env // made when it is needed: most expressions have nothing to fold
 	taken int64
 	depth int
+}
+
+func (f *folder) run(e Fn) (value.Value, error) {
+	if f.env == nil {
+		f.env = &Env{}
+		f.env.Grow = func(n int64) error {
+			if f.taken += n; f.taken > maxFolded {
+				return errTooLarge
+			}
+			return nil
+		}
+	}
+	return e(f.env, 0)
 }
 
 // fold folds the children of e and then e itself. Beyond maxDepth it stops:
@@ -54,7 +61,7 @@ func (f *folder) fold(e bound.Expr) bound.Expr {
 // reduce computes e, whose children are constants.
 func (f *folder) reduce(e bound.Expr) bound.Expr {
 	c := compiler{}
-	run := c.expr(e)
+	compiled := c.expr(e)
 	if c.err != nil {
 		return e
 	}
@@ -62,7 +69,7 @@ func (f *folder) reduce(e bound.Expr) bound.Expr {
 	if l, ok := e.(*bound.List); ok {
 		f.taken = -int64(len(l.Elems) * valueSize) // as large as its text: always fine
 	}
-	v, err := run(&f.env, 0)
+	v, err := f.run(compiled)
 	if err != nil {
 		return e
 	}

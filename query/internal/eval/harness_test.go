@@ -122,11 +122,26 @@ func project(env *eval.Env, c *bound.Project, rows [][]value.Value) (out [][]val
 	return out, nil
 }
 
-func group(env *eval.Env, c *bound.Project, rows [][]value.Value) ([][]value.Value, error) {
-	type bucket struct {
-		row  []value.Value
-		aggs []fn.Aggregator
+// bucket is one group of an aggregation.
+type bucket struct {
+	row  []value.Value
+	aggs []fn.Aggregator
+}
+
+func newBucket(c *bound.Project, row []value.Value) *bucket {
+	b := &bucket{row: row}
+	for _, a := range c.Aggs {
+		def, _ := fn.LookupAggregate(a.Name)
+		agg := def.New()
+		if a.Distinct {
+			agg = fn.Distinct(agg)
+		}
+		b.aggs = append(b.aggs, agg)
 	}
+	return b
+}
+
+func group(env *eval.Env, c *bound.Project, rows [][]value.Value) ([][]value.Value, error) {
 	var buckets []*bucket
 	width := 0
 	for _, a := range c.Aggs {
@@ -140,15 +155,7 @@ func group(env *eval.Env, c *bound.Project, rows [][]value.Value) ([][]value.Val
 				return b
 			}
 		}
-		b := &bucket{row: row}
-		for _, a := range c.Aggs {
-			def, _ := fn.LookupAggregate(a.Name)
-			agg := def.New()
-			if a.Distinct {
-				agg = fn.Distinct(agg)
-			}
-			b.aggs = append(b.aggs, agg)
-		}
+		b := newBucket(c, row)
 		buckets = append(buckets, b)
 		return b
 	}

@@ -1,13 +1,10 @@
 package eval
 
 import (
-	"regexp"
 	"slices"
 
 	"engram/graph/value"
 	"engram/query/internal/bound"
-	"engram/query/internal/fault"
-	"engram/query/internal/syntax"
 )
 
 // minSet is the length from which a list that stays the same for all rows is
@@ -115,69 +112,4 @@ func (s *memberSet) has(x value.Value) value.Tri {
 		return value.Unknown
 	}
 	return value.False
-}
-
-// pattern is a compiled regular expression or why it is none.
-type pattern struct {
-	re  *regexp.Regexp
-	err error
-}
-
-// maxPatterns is how many patterns an execution keeps compiled.
-const maxPatterns = 64
-
-func compilePattern(text string, span syntax.Span) *pattern {
-	re, err := regexp.Compile(`\A(?:` + text + `)\z`)
-	if err != nil {
-		// The inner text is compiled for a message without our own anchors.
-		if _, inner := regexp.Compile(text); inner != nil {
-			err = inner
-		}
-		return &pattern{err: fault.New(fault.ArgumentError, fault.Runtime, "InvalidArgumentValue", span,
-			"'%s' is not a regular expression: %v", text, err).
-			WithHint("The syntax is RE2's.")}
-	}
-	return &pattern{re: re}
-}
-
-// matches compiles s =~ pattern: whether the whole string matches.
-func (c *compiler) matches(e *bound.Binary) Fn {
-	l, r, span := c.expr(e.L), c.expr(e.R), e.At()
-	var fixed *pattern
-	if k, ok := e.R.(*bound.Const); ok && k.Value.Kind() == value.KindString {
-		fixed = compilePattern(k.Value.AsString(), span)
-	}
-	return func(env *Env, row int) (value.Value, error) {
-		s, err := l(env, row)
-		if err != nil {
-			return value.Null, err
-		}
-		p, err := r(env, row)
-		if err != nil || s.Kind() != value.KindString || p.Kind() != value.KindString {
-			return value.Null, err
-		}
-		re := fixed
-		if re == nil {
-			re = env.pattern(p.AsString(), span)
-		}
-		if re.err != nil {
-			return value.Null, re.err
-		}
-		return value.Bool(re.re.MatchString(s.AsString())), nil
-	}
-}
-
-func (e *Env) pattern(text string, span syntax.Span) *pattern {
-	if p, ok := e.regex[text]; ok {
-		return p
-	}
-	p := compilePattern(text, span)
-	if len(e.regex) >= maxPatterns {
-		e.regex = nil
-	}
-	if e.regex == nil {
-		e.regex = map[string]*pattern{}
-	}
-	e.regex[text] = p
-	return p
 }

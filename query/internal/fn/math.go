@@ -8,7 +8,10 @@ import (
 	"engram/query/internal/fault"
 )
 
-func mathFuncs() []Func {
+func mathFuncs() []Func { return append(realFuncs(), numberFuncs()...) }
+
+// realFuncs are the functions from float to float and the constants.
+func realFuncs() []Func {
 	one := func(name, doc string, f func(float64) float64) Func {
 		return Func{
 			Name: name, Doc: doc, Params: []bound.Type{numT}, Required: 1, Pure: true, Result: floatT,
@@ -52,6 +55,12 @@ func mathFuncs() []Func {
 				return value.Float(math.Atan2(args[0].AsFloat(), args[1].AsFloat())), nil
 			},
 		},
+	}
+}
+
+// numberFuncs are the functions that look at the kind of number or its text.
+func numberFuncs() []Func {
+	return []Func{
 		{
 			Name: "abs", Doc: "A number without its sign.",
 			Params: []bound.Type{numT}, Required: 1, Pure: true, ResultOf: sameAs, Call: abs,
