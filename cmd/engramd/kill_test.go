@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"engram"
 )
@@ -19,7 +20,8 @@ const (
 	killAcks     = 500 // acknowledged transactions in a round, before the kill
 	killSlack    = 200 // the kill comes within so many more
 	roundsPerDir = 25
-	minInside    = 50 // kills that hit a transaction on its way
+	minInside    = 50                   // kills that hit a transaction on its way
+	maxDelay     = 2 * time.Millisecond // from the begin of a transaction to the kill
 )
 
 // TestKill kills an importing process with SIGKILL, again and again, and opens
@@ -41,7 +43,7 @@ func TestKill(t *testing.T) {
 		}
 		k := killRound{dir: dir, name: fmt.Sprintf("r%d", round), file: filepath.Join(t.TempDir(), "memories.jsonl")}
 		k.write(t, killAcks+killSlack+100)
-		k.run(t, killAcks+random.IntN(killSlack))
+		k.run(t, killAcks+random.IntN(killSlack), time.Duration(random.IntN(int(maxDelay))))
 		k.verify(t)
 		if k.inside {
 			inside++
@@ -82,8 +84,10 @@ func (k *killRound) write(t *testing.T, lines int) {
 	}
 }
 
-// run starts the import and kills it after acks acknowledgements.
-func (k *killRound) run(t *testing.T, acks int) {
+// run starts the import and kills it after acks acknowledgements, a moment after
+// the next transaction began: the moment is random, so that kills fall on every
+// part of a commit.
+func (k *killRound) run(t *testing.T, acks int, delay time.Duration) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "--data", k.dir, "import", k.file, "--batch", "1", "--ack", "--ack-begin")
 	cmd.Env = append(os.Environ(), asProgram+"=1")
@@ -97,18 +101,15 @@ func (k *killRound) run(t *testing.T, acks int) {
 		t.Fatal(err)
 	}
 	s := bufio.NewScanner(out)
-	killed := false
+	var timer *time.Timer
 	for s.Scan() {
 		k.read(t, s.Text())
-		if k.acked >= acks && !killed {
-			killed = true
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+		if timer == nil && k.acked >= acks && k.begun > k.acked {
+			timer = time.AfterFunc(delay, func() { _ = cmd.Process.Kill() })
 		}
 	}
 	_ = cmd.Wait() // killed: its status says so
-	if !killed {
+	if timer == nil || cmd.ProcessState.ExitCode() != -1 {
 		t.Fatalf("%s ended by itself after %d acknowledgements: %s", k.name, k.acked, stderr.String())
 	}
 	k.inside = k.begun > k.acked
