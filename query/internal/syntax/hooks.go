@@ -100,15 +100,6 @@ func (g *gName) get() *Name {
 	return g.N
 }
 
-// names returns the names of a list, nil when it is empty.
-func names(list []*gName) []*Name {
-	var out []*Name
-	for _, g := range list {
-		out = append(out, g.N)
-	}
-	return out
-}
-
 // gPattern is [name =] path.
 type gPattern struct{ P *Pattern }
 

@@ -47,9 +47,6 @@ func (p *parser) take() *lexer.Token {
 // at reports whether the next token is the given operator or bracket.
 func (p *parser) at(punct string) bool { return isPunct(p.peek(), punct) }
 
-// atWord reports whether the next token is the word, given in upper case.
-func (p *parser) atWord(w string) bool { return is(p.peek(), w) }
-
 // accept takes the next token if it is the given operator or bracket.
 func (p *parser) accept(punct string) bool {
 	if p.at(punct) {
