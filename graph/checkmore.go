@@ -37,9 +37,10 @@ func (c *checker) edge(e *record.Edge) {
 			c.report.add("edge %d has an end at node %d, which is not there", e.ID, end)
 		}
 	}
-	c.props(true, uint64(e.ID), e.Props)
+	dead := !t.NodeExists(e.Src) || !t.NodeExists(e.Dst)
+	c.props(true, uint64(e.ID), e.Props, dead)
 	src, dst, typ, ok := t.EdgeEnds(e.ID)
-	if !t.NodeExists(e.Src) || !t.NodeExists(e.Dst) {
+	if dead {
 		c.report.Swept++
 		if ok {
 			c.report.add("edge %d of a deleted node is visible", e.ID)
@@ -69,8 +70,7 @@ func (c *checker) edge(e *record.Edge) {
 }
 
 // index counts the entries: each that a record asks for was found before, so
-// with as many entries as that none is left over, except for edges of a deleted
-// hub whose string id a newer edge took over.
+// with as many entries as that none is left over.
 func (c *checker) index() error {
 	err := c.scan(store.Index, func(k, _ []byte) { c.report.Index++ })
 	if c.report.Index > c.indexed {

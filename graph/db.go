@@ -80,6 +80,10 @@ func start(driver store.Driver, loaded *loaded, opts Options, place place) (*DB,
 	db.engine = engine
 	ctx, stop := context.WithCancel(context.Background())
 	db.stop = stop
+	if opts.manual {
+		close(db.stopped)
+		return db, nil
+	}
 	go db.tidy(ctx)
 	db.nudge()
 	return db, nil

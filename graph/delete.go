@@ -55,13 +55,13 @@ func (tx *Tx) dropNode(id value.NodeID) error {
 		}
 		e.text = e.text || tx.isText(p.Key)
 	}
-	if tx.topo.Degree(id, value.Both, nil) > 0 {
-		// The edges that this transaction made or changed are removed like
-		// others, by the sweeper: their edits stay.
-		tx.w.graves[id] = true
-	}
 	e.deleted = true
 	tx.w.ed.DeleteNode(id)
+	// Edge records are left when the node is a hub, and when the other end of an
+	// edge is a hub that is not swept yet.
+	if len(tx.topo.DoomedEdges(id, 1, nil)) > 0 {
+		tx.w.graves[id] = true
+	}
 	return nil
 }
 

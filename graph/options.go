@@ -35,6 +35,8 @@ type Options struct {
 	Now func() time.Time
 	// Random gives the database's tag at creation; default crypto/rand.
 	Random io.Reader
+
+	manual bool // no background work: tests do it step by step
 }
 
 // DefaultHotColumns are the hot columns unless Options say otherwise.

@@ -6,6 +6,7 @@ import (
 
 	"engram/graph/internal/record"
 	"engram/graph/internal/store"
+	"engram/graph/value"
 )
 
 // mergeChunk is how many segments tidy merges before it looks around.
@@ -77,7 +78,7 @@ func (db *DB) sweep(ctx context.Context) (int, error) {
 		return 0, nil
 	}
 	edges := tx.topo.DoomedEdges(hubs[0], db.opts.SweepBlocks*record.BlockSize, nil)
-	done := map[uint64]bool{}
+	done, ends := map[uint64]bool{}, map[value.NodeID]bool{}
 	for _, id := range edges {
 		block := record.BlockOf(id)
 		if done[block] {
@@ -87,13 +88,13 @@ func (db *DB) sweep(ctx context.Context) (int, error) {
 			break
 		}
 		done[block] = true
-		if err := tx.sweepBlock(block); err != nil {
+		if err := tx.sweepBlock(block, ends); err != nil {
 			return 0, err
 		}
 	}
-	for _, hub := range hubs {
-		if len(tx.topo.DoomedEdges(hub, 1, nil)) == 0 {
-			tx.w.graves[hub] = false
+	for end := range ends { // each ends in the write-set, which is sorted
+		if !tx.topo.NodeExists(end) && len(tx.topo.DoomedEdges(end, 1, nil)) == 0 {
+			tx.w.graves[end] = false
 		}
 	}
 	swept := len(tx.w.swept)
@@ -104,8 +105,8 @@ func (db *DB) sweep(ctx context.Context) (int, error) {
 }
 
 // sweepBlock removes every edge of a block that has a deleted end, so that no
-// block is written more than once for a hub.
-func (tx *Tx) sweepBlock(block uint64) error {
+// block is written more than once for a hub. It adds the ends to ends.
+func (tx *Tx) sweepBlock(block uint64, ends map[value.NodeID]bool) error {
 	payload, err := tx.blockPayload(block)
 	if payload == nil || err != nil {
 		return err
@@ -128,6 +129,7 @@ func (tx *Tx) sweepBlock(block uint64) error {
 			return fail(Internal, "edge %d of a deleted node is not in the topology", rec.ID)
 		}
 		tx.w.swept = append(tx.w.swept, rec.ID)
+		ends[rec.Src], ends[rec.Dst] = true, true
 	}
 	return nil
 }

@@ -1,0 +1,30 @@
+package graph
+
+import (
+	"context"
+
+	"engram/graph/internal/store"
+)
+
+// OpenDriver opens a database over a store, which tests may keep or break.
+func OpenDriver(driver store.Driver, o *Options) (*DB, error) {
+	return openDriver(context.Background(), driver, fill(o), place{file: "test"})
+}
+
+// InitialPuts is the content of a new store.
+func InitialPuts(o *Options) ([]store.Put, error) {
+	opts := fill(o)
+	return initialPuts(&opts)
+}
+
+// Manual switches background work off; TidyOnce does it.
+func Manual(o *Options) *Options {
+	o.manual = true
+	return o
+}
+
+// TidyOnce does one piece of background work and reports whether there was any.
+func (db *DB) TidyOnce(ctx context.Context) bool { return db.tidyOnce(ctx) }
+
+// TidyError is the last error of background work.
+func (db *DB) TidyError() error { return db.tidyErr.get() }
