@@ -21,9 +21,9 @@ import (
 // with all planner rules and with none, and on the reference engine. The seed in
 // a failure's name makes it again.
 func TestAgreesWithNaive(t *testing.T) {
-	n := uint64(3000)
+	n := uint64(20_000)
 	if testing.Short() {
-		n = 500
+		n = 1000
 	}
 	engines := map[string]*query.Engine{
 		"all rules": query.New(nil),
@@ -107,12 +107,12 @@ func runEngine(e *query.Engine, text string, g *model.Graph) ([][]value.Value, s
 // creation.
 func contents(g *model.Graph) string {
 	var lines []string
-	ids, _ := g.ScanNodes(0, 0, make([]value.NodeID, 1000))
+	ids, _ := g.ScanNodes(0, 0, make([]value.NodeID, g.NodeCount(0)+1))
 	for _, id := range ids {
 		n, _ := g.LoadNode(id)
 		lines = append(lines, fmt.Sprint("node ", n.Labels, n.Properties))
 	}
-	edges, _ := g.ScanEdges(0, 0, make([]value.EdgeID, 1000))
+	edges, _ := g.ScanEdges(0, 0, make([]value.EdgeID, g.EdgeCount(0)+1))
 	for _, id := range edges {
 		e, _ := g.LoadEdge(id)
 		src, _ := g.LoadNode(e.Src)

@@ -155,6 +155,8 @@ func effectsOf(op Op) effects {
 		e.walk(o.Types)
 	case *BoundExpand:
 		e.walk(o.Types)
+		// The empty walk starts at any node.
+		e.scans.all = e.scans.all || o.List && o.Min == 0 && !o.FromBound && !o.ToBound
 	case *VarExpand:
 		e.walk(o.Types)
 		e.propKeys(o.Props)

@@ -142,6 +142,9 @@ type gen struct {
 	b    strings.Builder
 	vars []variable
 	next int
+	// before and used are for the MATCH at hand: what was there before it, and
+	// which relationships it mentions.
+	before, used map[string]bool
 }
 
 type variable struct {
@@ -177,12 +180,14 @@ func (g *gen) known(k kind) string {
 }
 
 func (g *gen) reading() {
-	switch n := g.r.IntN(10); {
+	switch n := g.r.IntN(12); {
 	case n < 5:
 		g.match("MATCH ")
 	case n < 7:
 		g.match("OPTIONAL MATCH ")
 	case n < 8:
+		g.call()
+	case n < 9:
 		list := g.expr(listKind, 1)
 		g.writef("UNWIND %s AS %s ", list, g.fresh(intKind))
 	default:
@@ -194,8 +199,26 @@ func (g *gen) reading() {
 	}
 }
 
+// call writes CALL { } that imports one variable, or none.
+func (g *gen) call() {
+	inner := &gen{r: g.r, next: g.next}
+	if node := g.known(nodeKind); node != "" {
+		inner.vars = []variable{{node, nodeKind}}
+		inner.writef("WITH %s ", node)
+	}
+	inner.match("MATCH ")
+	inner.projection("RETURN")
+	g.writef("CALL { %s} ", inner.b.String())
+	g.vars = append(g.vars, inner.vars...)
+	g.next = inner.next
+}
+
 func (g *gen) match(word string) {
 	g.writef("%s", word)
+	g.before, g.used = map[string]bool{}, map[string]bool{}
+	for _, v := range g.vars {
+		g.before[v.name] = true
+	}
 	for i := range 1 + g.r.IntN(2)*g.r.IntN(2) {
 		if i > 0 {
 			g.writef(", ")
@@ -227,7 +250,7 @@ func (g *gen) pattern() {
 
 func (g *gen) node() {
 	g.writef("(")
-	if old := g.known(nodeKind); old != "" && g.chance(3) {
+	if old := g.known(nodeKind); old != "" && g.chance(2) {
 		g.writef("%s", old)
 	} else if !g.chance(4) {
 		g.writef("%s", g.fresh(nodeKind))
@@ -259,7 +282,9 @@ func (g *gen) rel() {
 	}
 	many := g.chance(5)
 	name := ""
-	if g.chance(2) {
+	if old := g.oldEdge(many); old != "" && g.chance(4) {
+		name = old
+	} else if g.chance(2) {
 		k := edgeKind
 		if many {
 			k = edgesKind
@@ -278,6 +303,21 @@ func (g *gen) rel() {
 	}
 	g.props()
 	g.writef("]%s", right)
+}
+
+// oldEdge returns a relationship, or a list of them, that an earlier clause
+// bound and this one doesn't use yet.
+func (g *gen) oldEdge(many bool) string {
+	k := edgeKind
+	if many {
+		k = edgesKind
+	}
+	name := g.known(k)
+	if name == "" || g.used[name] || !g.before[name] {
+		return ""
+	}
+	g.used[name] = true
+	return name
 }
 
 // projection writes WITH or RETURN and reports whether its rows are in order.

@@ -82,7 +82,7 @@ func (g *gen) leaf(k kind) string {
 }
 
 func (g *gen) intExpr(e func(kind) string) string {
-	switch g.r.IntN(8) {
+	switch g.r.IntN(9) {
 	case 0:
 		return fmt.Sprintf("(%s %s %s)", e(intKind), g.pick([]string{"+", "-", "*"}), e(intKind))
 	case 1:
@@ -103,6 +103,10 @@ func (g *gen) intExpr(e func(kind) string) string {
 			return fmt.Sprintf("COUNT { (%s)%s() }", n, g.arrow())
 		}
 	case 6:
+		if n := g.known(nodeKind); n != "" {
+			return fmt.Sprintf("size([(%s)%s(o%s) WHERE o.i > %s | o.i])", n, g.arrow(), g.pick([]string{"", ":A", ":B"}), e(intKind))
+		}
+	case 7:
 		return fmt.Sprintf("reduce(a = %s, x IN %s | a + x)", e(intKind), e(listKind))
 	}
 	return fmt.Sprintf("coalesce(%s, %s)", e(intKind), e(intKind))
@@ -129,7 +133,7 @@ func (g *gen) listExpr(e func(kind) string) string {
 
 func (g *gen) boolExpr(e func(kind) string) string {
 	node := g.known(nodeKind)
-	switch g.r.IntN(12) {
+	switch g.r.IntN(15) {
 	case 0, 1:
 		return fmt.Sprintf("(%s %s %s)", e(boolKind), g.pick([]string{"AND", "OR", "XOR"}), e(boolKind))
 	case 2:
@@ -152,6 +156,18 @@ func (g *gen) boolExpr(e func(kind) string) string {
 	case 9:
 		if node != "" {
 			return fmt.Sprintf("EXISTS { (%s)%s(:%s) }", node, g.arrow(), g.pick(labels))
+		}
+	case 11:
+		if node != "" {
+			return fmt.Sprintf("exists((%s)%s(:%s))", node, g.arrow(), g.pick(labels))
+		}
+	case 12:
+		if node != "" {
+			return fmt.Sprintf("exists((%s)-[:%s*1..2]->(%s))", node, g.pick(relTypes), g.known(nodeKind))
+		}
+	case 13:
+		if node != "" {
+			return fmt.Sprintf("(%s = %s)", node, g.known(nodeKind))
 		}
 	case 10:
 		if node != "" {

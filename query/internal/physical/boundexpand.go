@@ -54,8 +54,10 @@ func (o *boundExpand) next() (*batch.Batch, error) {
 		if !ok {
 			break
 		}
-		o.find()
-		if err := o.f.step(1); err != nil {
+		if err := o.find(); err != nil {
+			return nil, err
+		}
+		if err := o.f.step(1 + len(o.found)); err != nil {
 			return nil, err
 		}
 	}
@@ -78,18 +80,18 @@ func nodeColumn(col []value.Value, ids []value.NodeID) {
 }
 
 // find fills found for the current row.
-func (o *boundExpand) find() {
+func (o *boundExpand) find() error {
 	o.found, o.pos = o.found[:0], 0
 	v := o.cur.Cols[o.rel][o.row]
 	switch {
 	case !o.list && v.Kind() == value.KindEdge:
 		e := v.EdgeID()
 		if len(o.unique) > 0 && repeats(o.cur, o.row, o.unique, e) {
-			return
+			return nil
 		}
 		src, dst, t, ok := o.f.r.EdgeEnds(e)
 		if !ok || !o.types.allow(t) {
-			return
+			return nil
 		}
 		if o.dir != access.In {
 			o.keep(src, dst)
@@ -98,8 +100,9 @@ func (o *boundExpand) find() {
 			o.keep(dst, src)
 		}
 	case o.list && v.Kind() == value.KindList:
-		o.findWalks(v.AsList())
+		return o.findWalks(v.AsList())
 	}
+	return nil
 }
 
 func (t *edgeTypes) allow(id value.TypeID) bool {
@@ -118,34 +121,56 @@ func (o *boundExpand) keep(left, right value.NodeID) {
 }
 
 // findWalks tries the list as a walk from each node it could start at.
-func (o *boundExpand) findWalks(list []value.Value) {
+func (o *boundExpand) findWalks(list []value.Value) error {
 	if n := int64(len(list)); n < o.min || o.max >= 0 && n > o.max {
-		return
+		return nil
 	}
-	var starts []value.NodeID
+	starts, err := o.starts(list)
+	if err != nil {
+		return err
+	}
+	for _, s := range starts {
+		if end, ok := o.walk(s, list); ok && s != 0 {
+			o.keep(s, end)
+		}
+	}
+	return nil
+}
+
+// starts lists the nodes that a walk along list could start at. The empty walk
+// starts anywhere.
+func (o *boundExpand) starts(list []value.Value) ([]value.NodeID, error) {
 	switch {
 	case o.fromBound:
-		starts = append(starts, o.nodeAt(o.from))
-	case len(list) == 0:
-		if o.toBound {
-			starts = append(starts, o.nodeAt(o.to))
-		}
-	default:
+		return []value.NodeID{o.nodeAt(o.from)}, nil
+	case len(list) > 0:
 		src, dst, _, ok := o.f.r.EdgeEnds(list[0].EdgeID())
 		if !ok {
-			return
+			return nil, nil
 		}
+		var starts []value.NodeID
 		if o.dir != access.In {
 			starts = append(starts, src)
 		}
 		if o.dir != access.Out {
 			starts = appendNew(starts, dst)
 		}
+		return starts, nil
+	case o.toBound:
+		return []value.NodeID{o.nodeAt(o.to)}, nil
 	}
-	for _, s := range starts {
-		if end, ok := o.walk(s, list); ok && s != 0 {
-			o.keep(s, end)
+	var all []value.NodeID
+	page := make([]value.NodeID, batch.Size)
+	for after := value.NodeID(0); ; {
+		got, err := o.f.r.ScanNodes(0, after, page)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, got...)
+		if len(got) < len(page) {
+			return all, o.f.step(len(all))
+		}
+		after = got[len(got)-1]
 	}
 }
 
