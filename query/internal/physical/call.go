@@ -87,13 +87,14 @@ type callSubquery struct {
 	query *union
 	vals  []value.Value
 	rows  table // the query's rows for the current input row
+	held  int64 // bytes of rows
 	pos   int
 	cols  [][]value.Value
 }
 
 func (o *callSubquery) open(f *frame) error {
 	o.rows.reset()
-	o.pos = 0
+	o.pos, o.held = 0, 0
 	return o.fan.open(f)
 }
 
@@ -139,6 +140,10 @@ func (o *callSubquery) run() error {
 	for _, s := range o.def.Outer {
 		o.vals = append(o.vals, o.cur.Cols[s][o.row])
 	}
+	// What the query holds while it runs, and the rows of the last input row, are
+	// gone when the next one comes.
+	before := o.f.memory + o.held
+	o.held = 0
 	if err := o.query.open(o.f.exec, o.def.Inner, o.vals); err != nil {
 		return err
 	}
@@ -151,12 +156,17 @@ func (o *callSubquery) run() error {
 			break
 		}
 		if len(o.def.Out) > 0 {
-			o.rows.add(b)
+			size := o.rows.add(b)
+			o.held += size
+			if err := o.f.grow(size); err != nil {
+				return err
+			}
 		}
 		if err := o.f.step(b.N); err != nil {
 			return err
 		}
 	}
+	o.f.memory = before - o.held
 	if len(o.def.Out) == 0 {
 		o.rows.n = 1 // a query without columns keeps the row
 	}

@@ -27,6 +27,7 @@ type shortestPath struct {
 	adj         []access.Adjacent
 	found       [][]value.EdgeID
 	pos         int
+	held        int64 // bytes taken for the current row
 	lists       []value.Value
 }
 
@@ -58,7 +59,7 @@ func (s *side) start(n value.NodeID, dir access.Direction) {
 }
 
 func (o *shortestPath) open(f *frame) error {
-	o.found, o.pos = o.found[:0], 0
+	o.found, o.pos, o.held = o.found[:0], 0, 0
 	o.types.resolve(f)
 	return o.fan.open(f)
 }
@@ -93,6 +94,12 @@ func (o *shortestPath) next() (*batch.Batch, error) {
 	return o.finish(), nil
 }
 
+// hold takes memory for the walks of the current row.
+func (o *shortestPath) hold(bytes int64) error {
+	o.held += bytes
+	return o.f.grow(bytes)
+}
+
 func (o *shortestPath) edges(walk []value.EdgeID) value.Value {
 	if o.single {
 		return value.EdgeRef(walk[0])
@@ -107,6 +114,9 @@ func (o *shortestPath) edges(walk []value.EdgeID) value.Value {
 // search fills found for the current row.
 func (o *shortestPath) search() error {
 	o.found, o.pos = o.found[:0], 0
+	if err := o.hold(-o.held); err != nil {
+		return err
+	}
 	from, to := o.nodeAt(o.from), o.nodeAt(o.to)
 	if from == 0 || to == 0 {
 		return nil
@@ -177,7 +187,7 @@ func (o *shortestPath) grow(s, other *side) error {
 		}
 	}
 	s.frontier, s.next = s.next, s.frontier
-	return o.f.grow(0)
+	return o.hold(int64(96 * len(s.frontier))) // the entries of the maps, roughly
 }
 
 func (o *shortestPath) allowed(e value.EdgeID) (bool, error) {
@@ -212,7 +222,7 @@ func (o *shortestPath) join() error {
 				if err := o.f.step(len(walk) + len(r)); err != nil {
 					return err
 				}
-				if err := o.f.grow(int64(8 * (len(walk) + len(r)))); err != nil {
+				if err := o.hold(int64(8 * (len(walk) + len(r)))); err != nil {
 					return err
 				}
 			}
@@ -239,7 +249,7 @@ func (o *shortestPath) walks(s *side, n value.NodeID) ([][]value.EdgeID, error) 
 		if err := o.f.step(len(next)); err != nil {
 			return nil, err
 		}
-		if err := o.f.grow(int64(len(next) * 32)); err != nil {
+		if err := o.hold(int64(len(next) * 32)); err != nil {
 			return nil, err
 		}
 		now = next
