@@ -89,27 +89,13 @@ func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 		}
 		puts = append(puts, put)
 	}
-	log, err := tx.db.logPut(seq, tx.entry(changed))
-	if err != nil {
+	if puts, err = tx.db.logPuts(tx.extendMarks(puts), seq, tx.entry(changed)); err != nil {
 		return nil, nil, err
 	}
-	puts = append(tx.extendMarks(puts), log)
 	next := &state{
 		topo: w.ed.Commit(uint64(seq)), names: tx.names, keys: tx.keys, marks: w.marks, changed: changed,
 	}
 	return puts, next, nil
-}
-
-func (db *DB) logPut(seq store.Seq, e *logentry.Entry) (store.Put, error) {
-	if e == nil {
-		e = &logentry.Entry{}
-	}
-	k := key.Uint(nil, uint64(seq))
-	buf, err := logentry.Append(db.seal.Room(64), e)
-	if err != nil {
-		return store.Put{}, wrap(err)
-	}
-	return store.Put{Space: store.Log, Key: k, Value: db.seal.Close(store.Log, k, buf)}, nil
 }
 
 // nodePuts appends the changed node records and what is out of line.
@@ -231,7 +217,7 @@ func (tx *Tx) entry(changed []TextChange) *logentry.Entry {
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.edges)) {
 		switch e := w.edges[id]; {
-		case e.added && e.deleted:
+		case e.added && e.deleted, e.swept:
 		case e.deleted:
 			out.EdgesDeleted = append(out.EdgesDeleted, id)
 		case e.added:

@@ -44,11 +44,12 @@ type DB struct {
 	writer chan struct{}
 	ids    ids // for the holder of writer
 
-	compact topo.Compactor
-	wake    chan struct{} // tells tidy that something was published
-	stop    context.CancelFunc
-	stopped chan struct{} // closed when tidy has returned
-	tidyErr lastError
+	sweeping sweepWork // of tidy alone
+	compact  topo.Compactor
+	wake     chan struct{} // tells tidy that something was published
+	stop     context.CancelFunc
+	stopped  chan struct{} // closed when tidy has returned
+	tidyErr  lastError
 }
 
 // place is where a database lives; the zero place is memory.

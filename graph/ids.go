@@ -69,11 +69,11 @@ func (tx *Tx) reserve(c *counter) error {
 	*c.mark(&w.marks) = mark
 	next := *tx.base
 	next.marks, next.changed = w.marks, nil
-	log, err := db.logPut(w.slot.Seq()+1, nil)
+	puts, err := db.logPuts([]store.Put{markPut(db.seal, c.key, mark)}, w.slot.Seq()+1, nil)
 	if err != nil {
 		return err
 	}
-	ticket := w.slot.Finish([]store.Put{markPut(db.seal, c.key, mark), log}, &next, "")
+	ticket := w.slot.Finish(puts, &next, "")
 	w.slot = nil // Rollback must not end it again
 	if _, outcome, err := ticket.Wait(tx.ctx); outcome != store.Committed {
 		<-db.writer

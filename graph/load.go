@@ -290,11 +290,9 @@ func (l *Loader) flush(last bool) error {
 	for _, c := range l.changed {
 		entry.TextChanged = append(entry.TextChanged, c.Node)
 	}
-	log, err := l.db.logPut(seq, entry)
-	if err != nil {
+	if puts, err = l.db.logPuts(append(puts, l.puts...), seq, entry); err != nil {
 		return err
 	}
-	puts = append(append(puts, l.puts...), log)
 	next := &state{topo: l.base.topo, names: l.names, keys: l.keys, marks: l.marks, changed: l.changed}
 	if !l.fresh {
 		next.topo = l.ed.Commit(uint64(seq))

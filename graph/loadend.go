@@ -48,11 +48,11 @@ func (l *Loader) reserve(c *counter) error {
 	*c.mark(&l.marks) = mark
 	next := *l.base
 	next.marks, next.changed = l.marks, nil
-	log, err := l.db.logPut(slot.Seq()+1, nil)
+	puts, err := l.db.logPuts([]store.Put{markPut(l.db.seal, c.key, mark)}, slot.Seq()+1, nil)
 	if err != nil {
 		return err
 	}
-	_, outcome, err := slot.Finish([]store.Put{markPut(l.db.seal, c.key, mark), log}, &next, "").Wait(l.ctx)
+	_, outcome, err := slot.Finish(puts, &next, "").Wait(l.ctx)
 	if outcome != store.Committed {
 		return wrap(err)
 	}
@@ -127,14 +127,14 @@ func (l *Loader) publish() error {
 	}
 	defer slot.Abort()
 	seq := slot.Seq() + 1
-	log, err := l.db.logPut(seq, &logentry.Entry{Bulk: true})
+	puts, err := l.db.logPuts(nil, seq, &logentry.Entry{Bulk: true})
 	if err != nil {
 		return err
 	}
 	next := *slot.Version()
 	ed := v.Edit()
 	next.topo, next.changed = ed.Commit(uint64(seq)), nil
-	return l.finish(slot, []store.Put{log}, &next)
+	return l.finish(slot, puts, &next)
 }
 
 // scanner reads a snapshot of the engine as a store's reader.

@@ -2,10 +2,13 @@ package graph
 
 import (
 	"context"
+	"math"
+	"slices"
 	"sync"
 
 	"engram/graph/internal/record"
 	"engram/graph/internal/store"
+	"engram/graph/internal/topo"
 	"engram/graph/value"
 )
 
@@ -65,6 +68,31 @@ func (db *DB) tidyOnce(ctx context.Context) (more bool) {
 	return merged > 0 || swept > 0 && err == nil
 }
 
+// sweepWork is what is left of the hub that is being swept: the blocks with its
+// edges, in ascending order. In that order each page of the store is written
+// once; in the order of the topology, by neighbour, many times.
+type sweepWork struct {
+	hub    value.NodeID
+	blocks []uint64
+}
+
+// next returns the blocks to sweep next, at most limit.
+func (w *sweepWork) next(v *topo.Version, limit int) []uint64 {
+	if len(w.blocks) == 0 {
+		hubs := v.Doomed(1, nil)
+		if len(hubs) == 0 {
+			return nil
+		}
+		w.hub = hubs[0]
+		for _, id := range v.DoomedEdges(w.hub, math.MaxInt, nil) {
+			w.blocks = append(w.blocks, record.BlockOf(id))
+		}
+		slices.Sort(w.blocks)
+		w.blocks = slices.Compact(w.blocks)
+	}
+	return w.blocks[:min(limit, len(w.blocks))]
+}
+
 // sweep removes a chunk of the edge records that deleted hubs left behind, in a
 // transaction of its own, and returns how many edges it removed.
 func (db *DB) sweep(ctx context.Context) (int, error) {
@@ -73,21 +101,9 @@ func (db *DB) sweep(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	defer tx.Rollback()
-	hubs := tx.topo.Doomed(1, nil)
-	if len(hubs) == 0 {
-		return 0, nil
-	}
-	edges := tx.topo.DoomedEdges(hubs[0], db.opts.SweepBlocks*record.BlockSize, nil)
-	done, ends := map[uint64]bool{}, map[value.NodeID]bool{}
-	for _, id := range edges {
-		block := record.BlockOf(id)
-		if done[block] {
-			continue
-		}
-		if len(done) == db.opts.SweepBlocks {
-			break
-		}
-		done[block] = true
+	blocks := db.sweeping.next(tx.topo, db.opts.SweepBlocks)
+	ends := map[value.NodeID]bool{}
+	for _, block := range blocks {
 		if err := tx.sweepBlock(block, ends); err != nil {
 			return 0, err
 		}
@@ -97,11 +113,11 @@ func (db *DB) sweep(ctx context.Context) (int, error) {
 			tx.w.graves[end] = false
 		}
 	}
-	swept := len(tx.w.swept)
 	if _, err := tx.Commit(ctx); err != nil {
 		return 0, err
 	}
-	return swept, nil
+	db.sweeping.blocks = db.sweeping.blocks[len(blocks):]
+	return len(blocks), nil
 }
 
 // sweepBlock removes every edge of a block that has a deleted end, so that no
@@ -119,7 +135,7 @@ func (tx *Tx) sweepBlock(block uint64, ends map[value.NodeID]bool) error {
 		if tx.topo.NodeExists(rec.Src) && tx.topo.NodeExists(rec.Dst) {
 			continue
 		}
-		e := &edgeEdit{rec: rec, deleted: true}
+		e := &edgeEdit{rec: rec, deleted: true, swept: true}
 		tx.w.edges[rec.ID] = e
 		tx.w.blocks[block] = struct{}{}
 		if err := tx.dropEdgeExtras(rec.ID, e); err != nil {

@@ -48,6 +48,7 @@ type edgeEdit struct {
 	rec     record.Edge
 	added   bool
 	deleted bool
+	swept   bool          // deleted, but it ended with its node before
 	freed   []value.KeyID // keys whose out-of-line value is of no use any more
 }
 

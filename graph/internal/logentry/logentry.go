@@ -32,7 +32,7 @@ type Entry struct {
 	Hot              []HotSet
 	Attrs            []AttrSet
 	TextChanged      []value.NodeID // in ascending order
-	EdgesSwept       []value.EdgeID // records of edges that ended with a node before
+	EdgesSwept       []value.EdgeID // records of edges that ended with a node before, ascending
 }
 
 // NodeAdded is a new node with the labels it has at the end.
@@ -114,7 +114,7 @@ func Append(b []byte, e *Entry) ([]byte, error) {
 		}
 	}
 	b = appendIDs(b, e.TextChanged)
-	return appendIDs(b, e.EdgesSwept), nil
+	return appendRuns(b, e.EdgesSwept), nil
 }
 
 func appendSet(b []byte, id uint64, key value.KeyID, v value.Value) ([]byte, error) {
@@ -134,6 +134,45 @@ func appendIDs[T ~uint32 | ~uint64](b []byte, ids []T) []byte {
 		b = binary.AppendUvarint(b, uint64(id))
 	}
 	return b
+}
+
+// appendRuns appends ascending ids as runs of neighbours: the edges of a hub were
+// often made together. A run is the gap before it and its length.
+func appendRuns(b []byte, ids []value.EdgeID) []byte {
+	runs, last := 0, value.EdgeID(0)
+	var body []byte
+	for i := 0; i < len(ids); runs++ {
+		n := 1
+		for i+n < len(ids) && ids[i+n] == ids[i]+value.EdgeID(n) {
+			n++
+		}
+		body = binary.AppendUvarint(body, uint64(ids[i]-last))
+		body = binary.AppendUvarint(body, uint64(n))
+		last = ids[i] + value.EdgeID(n)
+		i += n
+	}
+	return append(binary.AppendUvarint(b, uint64(runs)), body...)
+}
+
+// maxSwept bounds the ids of one entry, so that a damaged run cannot ask for all
+// memory.
+const maxSwept = 1 << 24
+
+func (r *reader) runs() (out []value.EdgeID) {
+	at := uint64(0)
+	r.each(func() {
+		at += r.uint()
+		n := r.uint()
+		if n > maxSwept || uint64(len(out))+n > maxSwept {
+			r.err = errShort
+			return
+		}
+		for range n {
+			out = append(out, value.EdgeID(at))
+			at++
+		}
+	})
+	return out
 }
 
 var errShort = errors.New("the log entry ends too early")
@@ -211,7 +250,7 @@ func Decode(b []byte) (*Entry, error) {
 		id, key, v := r.set()
 		e.Attrs = append(e.Attrs, AttrSet{ID: value.EdgeID(id), Key: key, Value: v})
 	})
-	e.TextChanged, e.EdgesSwept = ids[value.NodeID](r), ids[value.EdgeID](r)
+	e.TextChanged, e.EdgesSwept = ids[value.NodeID](r), r.runs()
 	if r.err == nil && len(r.b) > 0 {
 		r.err = fmt.Errorf("%d bytes behind the log entry", len(r.b))
 	}

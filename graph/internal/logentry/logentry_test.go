@@ -18,7 +18,7 @@ func sample() *logentry.Entry {
 		Hot:          []logentry.HotSet{{ID: 1, Key: 2, Value: value.Float(.5)}, {ID: 1, Key: 3}},
 		Attrs:        []logentry.AttrSet{{ID: 1 << 40, Key: 4, Value: value.Int(3)}},
 		TextChanged:  []value.NodeID{1, 9},
-		EdgesSwept:   []value.EdgeID{6},
+		EdgesSwept:   []value.EdgeID{6, 7, 8, 20, 1 << 40},
 	}
 }
 
@@ -35,6 +35,9 @@ func TestRoundTrip(t *testing.T) {
 		again, err := logentry.Append(nil, got)
 		if err != nil || !bytes.Equal(enc, again) {
 			t.Fatalf("decoding lost something: %+v", got)
+		}
+		if len(got.EdgesSwept) != len(want.EdgesSwept) || len(got.EdgesSwept) > 0 && got.EdgesSwept[4] != 1<<40 {
+			t.Fatalf("swept %v, want %v", got.EdgesSwept, want.EdgesSwept)
 		}
 		if got.Bulk != want.Bulk || got.NodeTo != want.NodeTo || len(got.Hot) != len(want.Hot) {
 			t.Fatalf("%+v, want %+v", got, want)
