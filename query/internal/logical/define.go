@@ -7,14 +7,34 @@ func Defined(op Op) Slots {
 	if a, ok := op.(*Argument); ok {
 		return Slots(nil).With(a.Slots...)
 	}
-	in := Defined(*op.Inputs()[0])
+	return definedBehind(op, Defined(*op.Inputs()[0]))
+}
+
+// definedBehind is Defined for an operator whose input is known.
+func definedBehind(op Op, in Slots) Slots {
 	switch o := op.(type) {
 	case *Aggregate:
-		out := Slots(nil).With(o.Args...)
-		return out.With(Defines(op)...)
-	default:
-		return in.With(Defines(op)...)
+		in = Slots(nil).With(o.Args...)
+	case *CountLookup:
+		in = Slots(nil).With(o.Args...)
 	}
+	return in.With(Defines(op)...)
+}
+
+// definitions remembers Defined of the operators of a tree that does not change
+// meanwhile, so that asking for all of a long chain takes one walk.
+type definitions map[Op]Slots
+
+func (d definitions) of(op Op) Slots {
+	if _, ok := op.(*Argument); ok {
+		return Defined(op)
+	}
+	s, ok := d[op]
+	if !ok {
+		s = definedBehind(op, d.of(*op.Inputs()[0]))
+		d[op] = s
+	}
+	return s
 }
 
 // Defines returns the slots that op itself gives a value.
@@ -62,6 +82,8 @@ func Defines(op Op) []int {
 			out = append(out, a.Slot)
 		}
 		return out
+	case *CountLookup:
+		return []int{o.Slot}
 	case *Optional:
 		return o.New
 	case *Unwind:

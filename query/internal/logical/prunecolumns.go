@@ -10,27 +10,27 @@ func (b *builder) pruneColumns(p *Part) {
 			need = need.With(s)
 		}
 	}
-	b.carry(p.Op, need)
+	b.carry(p.Op, need, definitions{})
 }
 
 // carry sets Carry and Live of the tree at op, need being what is read above,
 // and returns what the leaf of the chain has to provide.
-func (b *builder) carry(op Op, need Slots) Slots {
+func (b *builder) carry(op Op, need Slots, defined definitions) Slots {
 	m := op.Info()
-	m.Live = need.And(Defined(op))
+	m.Live = need.And(defined.of(op))
 	inputs := op.Inputs()
 	if len(inputs) == 0 {
 		return m.Live
 	}
-	in := Defined(*inputs[0])
+	in := defined.of(*inputs[0])
 	below := need.Without(Defines(op)...).Union(Reads(op)).And(in)
 	switch o := op.(type) {
 	case *Optional:
-		below = below.Union(b.carry(o.Inner, m.Live.With(o.RowSlot)).Without(o.RowSlot))
+		below = below.Union(b.carry(o.Inner, m.Live.With(o.RowSlot), defined).Without(o.RowSlot))
 	case *Merge:
-		below = below.Union(b.carry(o.Inner, need.With(o.New...).Union(Reads(op))))
+		below = below.Union(b.carry(o.Inner, need.With(o.New...).Union(Reads(op)), defined))
 	case *Foreach:
-		below = below.Union(b.carry(o.Body, nil).Without(o.Slot))
+		below = below.Union(b.carry(o.Body, nil, defined).Without(o.Slot))
 	case *Aggregate:
 		below = Reads(op)
 	}
@@ -38,8 +38,11 @@ func (b *builder) carry(op Op, need Slots) Slots {
 		below = in
 	}
 	m.Carry = need.Without(Defines(op)...).And(in).List()
-	if _, ok := op.(*Aggregate); ok {
+	switch o := op.(type) {
+	case *Aggregate:
 		m.Carry = nil
+	case *CountLookup:
+		m.Carry, below = nil, Slots(nil).With(o.Args...)
 	}
-	return b.carry(*inputs[0], below)
+	return b.carry(*inputs[0], below, defined)
 }
