@@ -215,6 +215,14 @@ func (d *describer) detail(op Op) string {
 		return d.items(o.Items)
 	case *Aggregate:
 		return d.aggregate(o)
+	case *CountLookup:
+		switch {
+		case o.Edges:
+			return strings.TrimSuffix("edges :"+strings.Join(o.Types, "|"), " :")
+		case o.Label != "":
+			return "nodes :" + o.Label
+		}
+		return "nodes"
 	case *Distinct:
 		return d.slots(o.Slots)
 	case *Sort:

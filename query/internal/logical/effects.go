@@ -148,6 +148,15 @@ func effectsOf(op Op) effects {
 		if o.Label != "" {
 			e.scans.add(o.Label)
 		}
+	case *CountLookup:
+		switch {
+		case o.Edges:
+			e.walk(o.Types)
+		case o.Label == "":
+			e.scans.all = true
+		default:
+			e.scans.add(o.Label)
+		}
 	case *IDSeek:
 		e.scans.all = true
 		e.keys.add("id")

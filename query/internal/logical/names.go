@@ -52,6 +52,9 @@ func (*Project) Name() string { return "Project" }
 func (*Aggregate) Name() string { return "Aggregate" }
 
 // Name implements Op.
+func (*CountLookup) Name() string { return "CountLookup" }
+
+// Name implements Op.
 func (*Distinct) Name() string { return "Distinct" }
 
 // Name implements Op.

@@ -171,6 +171,16 @@ type (
 		Aggs  []bound.Agg
 		Args  []int // slots that hold one value for the whole part
 	}
+	// CountLookup yields one row: how many nodes have Label ("": all) or, with
+	// Edges, how many edges are of one of Types (none: all).
+	CountLookup struct {
+		Unary
+		Slot  int
+		Label string
+		Edges bool
+		Types []string
+		Args  []int // slots that hold one value for the whole part
+	}
 	// Distinct keeps the first of the rows that agree in Slots.
 	Distinct struct {
 		Unary

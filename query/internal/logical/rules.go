@@ -20,6 +20,8 @@ const (
 	MeetInto
 	// FuseTopK keeps the first rows while sorting instead of sorting all.
 	FuseTopK
+	// LookUpCounts reads counts of all nodes or edges from the statistics.
+	LookUpCounts
 	// SpareBarriers puts a barrier only where a write could be seen, instead of
 	// around every write.
 	SpareBarriers
@@ -38,7 +40,7 @@ const AllRules = endOfRules - 1
 func (r Rules) Has(rule Rules) bool { return r&rule != 0 }
 
 var ruleNames = []string{
-	"OrderPatterns", "PushFilters", "SeekIDs", "ScanLabels", "MeetInto", "FuseTopK", "SpareBarriers", "PruneColumns",
+	"OrderPatterns", "PushFilters", "SeekIDs", "ScanLabels", "MeetInto", "FuseTopK", "LookUpCounts", "SpareBarriers", "PruneColumns",
 	"ReachEnds",
 }
 
@@ -69,6 +71,7 @@ func (b *builder) rewrite(p *Part) {
 		{ScanLabels, b.scanLabels},
 		{MeetInto, meetInto},
 		{FuseTopK, fuseTopK},
+		{LookUpCounts, lookUpCounts},
 	}
 	for _, s := range steps {
 		if !b.off.Has(s.rule) {

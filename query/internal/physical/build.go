@@ -162,6 +162,8 @@ func (c *compiler) operator(op logical.Op) operator {
 		return &project{in: c.in(op), carry: op.Info().Carry, items: c.items(o.Items)}
 	case *logical.Aggregate:
 		return c.aggregate(o)
+	case *logical.CountLookup:
+		return &countLookup{in: c.in(op), slot: o.Slot, label: o.Label, edges: o.Edges, types: o.Types, args: o.Args}
 	case *logical.Distinct:
 		return &distinct{in: c.in(op), carry: op.Info().Carry, slots: o.Slots}
 	case *logical.Sort:
