@@ -108,7 +108,7 @@ func (e *Engine) plan(text string, g Reader) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound, err := bind.Bind(parsed, &bind.Options{Procedures: e.procedures()})
+	bound, err := bind.Bind(parsed, &bind.Options{Procedures: signatures{known{e.opts.Procedures}}})
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (e *Engine) plan(text string, g Reader) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := physical.Compile(tree, e.opts.Procedures)
+	program, err := physical.Compile(tree, known{e.opts.Procedures})
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,9 @@ type Procedure struct {
 	Name    string // canonical: what bound.CallProc carries
 	Args    []Field
 	Outputs []Field
+	// Optional is how many of the last arguments may be left out in parentheses;
+	// they are null then.
+	Optional int
 }
 
 // Field is a named argument or output of a procedure.
@@ -47,6 +50,9 @@ func Bind(stmt *syntax.Statement, opts *Options) (*bound.Statement, error) {
 		b.procedures = opts.Procedures
 	}
 	out := &bound.Statement{Mode: stmt.Mode, Text: stmt.Text}
+	if b.checkChains(stmt.Query); b.err != nil {
+		return nil, b.err
+	}
 	out.Query = b.query(stmt.Query, nil)
 	if b.err != nil {
 		return nil, b.err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"engram/graph/value"
 	"engram/query/internal/bound"
 	"engram/query/internal/fault"
 	"engram/query/internal/syntax"
@@ -74,9 +75,12 @@ func (s *single) procedure(c *syntax.Call) *Procedure {
 }
 
 func (s *single) procedureArgs(c *syntax.Call, proc *Procedure) []bound.Expr {
-	if len(c.Args) != len(proc.Args) {
+	if least := len(proc.Args) - proc.Optional; len(c.Args) < least || len(c.Args) > len(proc.Args) {
 		arity := fmt.Sprintf("%d arguments", len(proc.Args))
-		if len(proc.Args) == 1 {
+		switch {
+		case proc.Optional > 0:
+			arity = fmt.Sprintf("%d to %s", least, arity)
+		case len(proc.Args) == 1:
 			arity = "1 argument"
 		}
 		s.b.wrongCount(c.Span, proc.Name, arity, len(c.Args))
@@ -91,6 +95,9 @@ func (s *single) procedureArgs(c *syntax.Call, proc *Procedure) []bound.Expr {
 		}
 		s.b.demand(arg, kinds, "argument "+proc.Args[i].Name+" of "+proc.Name)
 		out = append(out, arg)
+	}
+	for len(out) < len(proc.Args) {
+		out = append(out, &bound.Const{Info: info(c.Span, bound.Null), Value: value.Null})
 	}
 	return out
 }
