@@ -21,3 +21,11 @@ func (d database) Write(ctx context.Context, statements []Statement) (uint64, er
 		return nil
 	})
 }
+
+func (d database) Read(ctx context.Context, s Statement) ([][]engram.Value, error) {
+	res, err := d.db.Query(ctx, s.Text, s.Params)
+	if err != nil {
+		return nil, err
+	}
+	return res.Rows, nil
+}

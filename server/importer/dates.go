@@ -8,21 +8,28 @@ import (
 )
 
 // dateLayouts are the ways people's chats and notes write dates, in the order
-// they are tried, with what they say: an instant, a local time or a day.
+// they are tried, with what they say: an instant, a local time or a day. 1/2/2006
+// is not among them: it is two days, depending on who wrote it.
 var dateLayouts = []struct {
 	layout string
 	make   func(time.Time) engram.Value
 }{
 	{time.RFC3339Nano, engram.DateTimeOf},
+	{"2006-01-02T15:04Z07:00", engram.DateTimeOf},
+	{"2006-01-02 15:04:05.999999999Z07:00", engram.DateTimeOf},
+	{time.RFC1123Z, engram.DateTimeOf},
 	{"2006-01-02T15:04:05.999999999", engram.LocalDateTimeOf},
 	{"2006-01-02 15:04:05.999999999", engram.LocalDateTimeOf},
 	{"2006-01-02T15:04", engram.LocalDateTimeOf},
 	{"2006-01-02 15:04", engram.LocalDateTimeOf},
 	{"3:04 pm on 2 January, 2006", engram.LocalDateTimeOf},
 	{"2006-01-02", engram.DateOf},
+	{"2006/01/02", engram.DateOf},
 	{"2 January 2006", engram.DateOf},
 	{"2 January, 2006", engram.DateOf},
+	{"2 Jan 2006", engram.DateOf},
 	{"January 2, 2006", engram.DateOf},
+	{"Jan 2, 2006", engram.DateOf},
 }
 
 // parseDate reads a date; one that is not understood stays text.

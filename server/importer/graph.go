@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"engram"
@@ -12,30 +13,131 @@ import (
 
 // Graph imports a CSV file of nodes and, unless edges is nil, one of edges. Into
 // an empty database it loads in bulk; otherwise nodes are merged by id and edges
-// by ends and type.
+// by ends and type. Both files are verified before anything is written. An edge
+// that repeats an earlier one's ends and type is left out and reported.
 func Graph(ctx context.Context, db *engram.DB, nodes, edges io.ReadSeeker, opts Options) (Report, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return Report{}, err
 	}
-	nodeTable, err := openTable(nodes, nodeRoles, "id")
-	if err != nil {
-		return Report{}, fmt.Errorf("nodes: %w", err)
-	}
-	var edgeTable *table
-	if edges != nil {
-		if edgeTable, err = openTable(edges, edgeRoles, "src", "dst", "type"); err != nil {
-			return Report{}, fmt.Errorf("edges: %w", err)
-		}
-	}
 	stats, err := db.Stats(ctx)
 	if err != nil {
 		return Report{}, err
 	}
-	if stats.Nodes == 0 {
-		return bulkLoad(ctx, db, nodeTable, edgeTable, opts)
+	g := &graphImport{ctx: ctx, opts: opts, ids: map[string]uint32{}, repeated: map[int]bool{}}
+	if err := g.verify(nodes, edges); err != nil {
+		return Report{}, err
 	}
-	return mergeGraph(ctx, Into(db), nodeTable, edgeTable, opts)
+	to := Into(db)
+	if err := g.verifyEnds(to, stats.Nodes == 0); err != nil {
+		return Report{}, err
+	}
+	if stats.Nodes == 0 {
+		err = g.load(db)
+	} else {
+		err = g.merge(to)
+	}
+	return g.report, err
+}
+
+// graphImport is one import of a graph.
+type graphImport struct {
+	ctx          context.Context //nolint:containedctx // of one import
+	opts         Options
+	nodes, edges *table // edges nil if there are none
+	report       Report
+
+	ids      map[string]uint32 // ordinals: those of the file's nodes, then those of other ends
+	others   []other           // the other ends
+	repeated map[int]bool      // lines of edges that repeat an earlier one
+}
+
+// other is an end of an edge that the file of nodes does not hold.
+type other struct {
+	id   string
+	line int // of the first edge that names it
+}
+
+// verify reads both files once.
+func (g *graphImport) verify(nodes, edges io.ReadSeeker) (err error) {
+	g.nodes, err = openTable(nodes, nodeRoles, []string{"id"}, func(_ int, roles map[string]string) error {
+		id := roles["id"]
+		if id == "" {
+			return errors.New("the id is empty")
+		}
+		if _, ok := g.ids[id]; ok {
+			return fmt.Errorf("the id %q stands twice", id)
+		}
+		g.ids[id] = uint32(len(g.ids))
+		return g.ctx.Err()
+	})
+	if err != nil {
+		return fmt.Errorf("nodes: %w", err)
+	}
+	if edges == nil {
+		return nil
+	}
+	type key struct {
+		src, dst uint32
+		typ      uint16
+	}
+	seen, types := map[key]struct{}{}, map[string]uint16{}
+	g.edges, err = openTable(edges, edgeRoles, []string{"src", "dst", "type"}, func(line int, roles map[string]string) error {
+		typ, ok := types[roles["type"]]
+		switch {
+		case roles["src"] == "" || roles["dst"] == "":
+			return errors.New("an end of the edge is empty")
+		case roles["type"] == "":
+			return errors.New("the type is empty")
+		case !ok && len(types) > math.MaxUint16:
+			return fmt.Errorf("the file has more than %d types of edges", len(types))
+		case !ok:
+			typ = uint16(len(types))
+			types[roles["type"]] = typ
+		}
+		k := key{g.end(roles["src"], line), g.end(roles["dst"], line), typ}
+		if _, ok := seen[k]; ok {
+			g.repeated[line] = true
+		}
+		seen[k] = struct{}{}
+		return g.ctx.Err()
+	})
+	if err != nil {
+		return fmt.Errorf("edges: %w", err)
+	}
+	return nil
+}
+
+// end returns the ordinal of an edge's end.
+func (g *graphImport) end(id string, line int) uint32 {
+	n, ok := g.ids[id]
+	if !ok {
+		n = uint32(len(g.ids))
+		g.ids[id] = n
+		g.others = append(g.others, other{id, line})
+	}
+	return n
+}
+
+// verifyEnds finds edges that hang on nothing.
+func (g *graphImport) verifyEnds(to Target, empty bool) error {
+	ids := make([]string, len(g.others))
+	for i, o := range g.others {
+		ids[i] = o.id
+	}
+	var missing map[string]bool
+	if !empty {
+		var err error
+		if missing, err = missingIDs(g.ctx, to, ids); err != nil {
+			return err
+		}
+	}
+	for _, o := range g.others {
+		if empty || missing[o.id] {
+			return fmt.Errorf("edges: %w", &LineError{o.line, fmt.Errorf("no node has the id %q", o.id)})
+		}
+	}
+	return nil
 }
 
 // splitLabels reads A, A;B or A:B.
@@ -43,80 +145,74 @@ func splitLabels(cell string) []string {
 	return strings.FieldsFunc(cell, func(r rune) bool { return r == ';' || r == ':' })
 }
 
-func bulkLoad(ctx context.Context, db *engram.DB, nodes, edges *table, opts Options) (Report, error) {
-	load, err := db.Load(ctx)
+func (g *graphImport) progress() {
+	if g.opts.Progress != nil && g.report.Lines%1000 == 0 {
+		g.opts.Progress(g.nodes.read() + g.edges.read())
+	}
+}
+
+// load fills an empty database in bulk.
+func (g *graphImport) load(db *engram.DB) error {
+	load, err := db.Load(g.ctx)
 	if err != nil {
-		return Report{}, err
+		return err
 	}
 	defer load.Abort()
-	var report Report
-	ids := make(map[string]engram.NodeID, nodes.rows)
-	progress := func() {
-		if opts.Progress != nil && report.Lines%1000 == 0 {
-			opts.Progress(nodes.read() + edges.read())
-		}
-	}
-	err = nodes.each(func(line int, roles map[string]string, props []engram.Prop) error {
-		id := roles["id"]
-		if id == "" {
-			return &LineError{line, errors.New("the id is empty")}
-		}
-		if _, ok := ids[id]; ok {
-			return &LineError{line, fmt.Errorf("the id %q stands twice", id)}
-		}
-		n, err := load.Node(splitLabels(roles["label"]), append(props, engram.Prop{Key: "id", Value: stringValue(id)}))
+	nodes := make([]engram.NodeID, 0, g.nodes.rows)
+	err = g.nodes.each(g.report.problem, func(line int, roles map[string]string, props []engram.Prop) error {
+		n, err := load.Node(splitLabels(roles["label"]), append(props, engram.Prop{Key: "id", Value: stringValue(roles["id"])}))
 		if err != nil {
 			return &LineError{line, err}
 		}
-		ids[id] = n
-		report.Lines++
-		report.Nodes++
-		progress()
-		return ctx.Err()
+		nodes = append(nodes, n)
+		g.report.Lines++
+		g.report.Nodes++
+		g.progress()
+		return g.ctx.Err()
 	})
 	if err != nil {
-		return report, fmt.Errorf("nodes: %w", err)
+		return fmt.Errorf("nodes: %w", err)
 	}
-	if edges != nil {
-		err = edges.each(func(line int, roles map[string]string, props []engram.Prop) error {
-			src, dst, err := ends(ids, roles)
-			if err == nil {
-				_, err = load.Edge(src, dst, roles["type"], props)
-			}
-			if err != nil {
-				return &LineError{line, err}
-			}
-			report.Lines++
-			report.Edges++
-			progress()
-			return ctx.Err()
-		})
-		if err != nil {
-			return report, fmt.Errorf("edges: %w", err)
+	err = g.eachEdge(func(line int, roles map[string]string, props []engram.Prop) error {
+		src, dst := nodes[g.ids[roles["src"]]], nodes[g.ids[roles["dst"]]]
+		if _, err := load.Edge(src, dst, roles["type"], props); err != nil {
+			return &LineError{line, err}
 		}
+		g.report.Lines++
+		g.report.Edges++
+		g.progress()
+		return g.ctx.Err()
+	})
+	if err != nil {
+		return err
 	}
 	loaded, err := load.Close()
 	if err != nil {
-		return report, err
+		return err
 	}
-	report.Transactions = int(loaded.Batches)
-	if opts.Ack != nil {
-		opts.Ack(loaded.Seq, report.Lines)
+	g.report.Transactions = int(loaded.Batches)
+	if g.opts.Ack != nil {
+		g.opts.Ack(loaded.Seq, g.report.Lines)
 	}
-	return report, nil
+	return nil
 }
 
-func ends(ids map[string]engram.NodeID, roles map[string]string) (src, dst engram.NodeID, err error) {
-	src, dst = ids[roles["src"]], ids[roles["dst"]]
-	switch {
-	case src == 0:
-		err = fmt.Errorf("no node has the id %q, where the edge starts", roles["src"])
-	case dst == 0:
-		err = fmt.Errorf("no node has the id %q, where the edge ends", roles["dst"])
-	case roles["type"] == "":
-		err = errors.New("the type is empty")
+// eachEdge calls fn with every edge that is no repetition.
+func (g *graphImport) eachEdge(fn func(line int, roles map[string]string, props []engram.Prop) error) error {
+	if g.edges == nil {
+		return nil
 	}
-	return src, dst, err
+	err := g.edges.each(g.report.problem, func(line int, roles map[string]string, props []engram.Prop) error {
+		if g.repeated[line] {
+			g.report.problem(line, "an earlier line has an edge %s from %q to %q; this one is left out", roles["type"], roles["src"], roles["dst"])
+			return nil
+		}
+		return fn(line, roles, props)
+	})
+	if err != nil {
+		return fmt.Errorf("edges: %w", err)
+	}
+	return nil
 }
 
 func stringValue(s string) engram.Value {
@@ -124,14 +220,11 @@ func stringValue(s string) engram.Value {
 	return v
 }
 
-// mergeGraph merges rows in batches of the same labels or type, which can't be
+// merge merges rows in batches of the same labels or type, which can't be
 // parameters.
-func mergeGraph(ctx context.Context, to Target, nodes, edges *table, opts Options) (Report, error) {
-	m := &merger{ctx: ctx, to: to, opts: opts}
-	err := nodes.each(func(line int, roles map[string]string, props []engram.Prop) error {
-		if roles["id"] == "" {
-			return &LineError{line, errors.New("the id is empty")}
-		}
+func (g *graphImport) merge(to Target) error {
+	m := &merger{ctx: g.ctx, to: to, opts: g.opts, report: &g.report, read: func() int64 { return g.nodes.read() + g.edges.read() }}
+	err := g.nodes.each(g.report.problem, func(_ int, roles map[string]string, props []engram.Prop) error {
 		var labels strings.Builder
 		for _, l := range splitLabels(roles["label"]) {
 			labels.WriteString(":" + quoteName(l))
@@ -140,33 +233,27 @@ func mergeGraph(ctx context.Context, to Target, nodes, edges *table, opts Option
 		if labels.Len() > 0 {
 			text += ", n" + labels.String()
 		}
-		m.report.Nodes++
+		g.report.Nodes++
 		return m.add(text, map[string]any{"id": roles["id"], "props": propMap(props)})
 	})
 	if err == nil {
 		err = m.flush()
 	}
 	if err != nil {
-		return m.report, fmt.Errorf("nodes: %w", err)
+		return fmt.Errorf("nodes: %w", err)
 	}
-	if edges == nil {
-		return m.report, nil
-	}
-	err = edges.each(func(line int, roles map[string]string, props []engram.Prop) error {
-		if roles["type"] == "" {
-			return &LineError{line, errors.New("the type is empty")}
-		}
+	err = g.eachEdge(func(_ int, roles map[string]string, props []engram.Prop) error {
 		text := "UNWIND $rows AS row\nMATCH (a {id: row.src}), (b {id: row.dst})\nMERGE (a)-[r:" + quoteName(roles["type"]) + "]->(b)\nSET r += row.props"
-		m.report.Edges++
+		g.report.Edges++
 		return m.add(text, map[string]any{"src": roles["src"], "dst": roles["dst"], "props": propMap(props)})
 	})
-	if err == nil {
-		err = m.flush()
-	}
 	if err != nil {
-		return m.report, fmt.Errorf("edges: %w", err)
+		return err
 	}
-	return m.report, nil
+	if err := m.flush(); err != nil {
+		return fmt.Errorf("edges: %w", err)
+	}
+	return nil
 }
 
 func propMap(props []engram.Prop) map[string]any {
@@ -182,7 +269,8 @@ type merger struct {
 	ctx    context.Context
 	to     Target
 	opts   Options
-	report Report
+	report *Report
+	read   func() int64 // bytes so far
 	rows   int
 	texts  []string
 	byText map[string][]any
@@ -220,6 +308,9 @@ func (m *merger) flush() error {
 	}
 	m.report.Transactions++
 	m.rows, m.texts, m.byText = 0, nil, nil
+	if m.opts.Progress != nil {
+		m.opts.Progress(m.read())
+	}
 	if m.opts.Ack != nil {
 		m.opts.Ack(seq, m.report.Lines)
 	}

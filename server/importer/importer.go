@@ -7,6 +7,10 @@ package importer
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
+
+	"engram"
 )
 
 // Statement is one EQL statement with its parameters.
@@ -15,10 +19,13 @@ type Statement struct {
 	Params map[string]any
 }
 
-// Target is where an import goes. Write runs the statements as one transaction
-// and returns its seq once it is durable.
+// Target is where an import goes.
 type Target interface {
+	// Write runs the statements as one transaction and returns its seq once it
+	// is durable.
 	Write(ctx context.Context, statements []Statement) (seq uint64, err error)
+	// Read runs one statement that writes nothing and returns its rows.
+	Read(ctx context.Context, statement Statement) ([][]engram.Value, error)
 }
 
 // Options tune an import. The zero value is usable.
@@ -78,8 +85,7 @@ func (r *Report) problem(line int, format string, args ...any) {
 	}
 }
 
-// LineError is an input that stops an import. What was acknowledged before it
-// stays.
+// LineError is a line of the input that stops an import.
 type LineError struct {
 	Line int
 	Err  error
@@ -89,3 +95,32 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 
 // Unwrap returns the cause.
 func (e *LineError) Unwrap() error { return e.Err }
+
+// String tells the counts in one line.
+func (r Report) String() string {
+	var parts []string
+	for _, c := range []struct {
+		n         int
+		one, many string
+	}{
+		{r.Memories, "memory", "memories"},
+		{r.Conversations, "conversation", "conversations"},
+		{r.Sessions, "session", "sessions"},
+		{r.Nodes, "node", "nodes"},
+		{r.Edges, "edge", "edges"},
+		{r.Transactions, "transaction", "transactions"},
+		{r.ProblemCount, "problem", "problems"},
+	} {
+		switch c.n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+c.one)
+		default:
+			parts = append(parts, strconv.Itoa(c.n)+" "+c.many)
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}

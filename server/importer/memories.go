@@ -1,13 +1,12 @@
 package importer
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
-	"strconv"
 	"strings"
 )
 
@@ -50,7 +49,11 @@ func (s scalar) String() string { return fmt.Sprint(s.value) }
 // conversation, session and position where given. A conversation becomes a node
 // that CONTAINS its sessions, and a session a node that CONTAINS its memories;
 // memories without a session hang on the conversation. Within a session each
-// memory TEMPORALLY_PRECEDES the one on the next line.
+// memory TEMPORALLY_PRECEDES the one on the next line. Dates that do not parse
+// stay text and are reported.
+//
+// From a file, or anything else that seeks, nothing is written before all of it
+// was understood; from a stream, what stands before a broken line stays.
 func Memories(ctx context.Context, to Target, from io.Reader, opts Options) (Report, error) {
 	return Split(ctx, func(string) (Target, error) { return to, nil }, from, opts)
 }
@@ -62,18 +65,19 @@ func Split(ctx context.Context, target func(conversation string) (Target, error)
 	if err != nil {
 		return Report{}, err
 	}
+	if err := rehearse(from); err != nil {
+		return Report{}, err
+	}
 	s := &split{opts: opts, target: target, conversations: map[string]*memoryImport{}, targets: map[Target]*memoryImport{}}
-	err = eachLine(from, func(line int, text []byte, read int64) error {
-		m, err := decodeMemory(text)
-		if err != nil {
-			return &LineError{line, err}
-		}
+	err = eachMemory(from, func(line int, m Memory, hash uint64, read int64) error {
 		im, err := s.importFor(m.Conversation)
 		if err != nil {
 			return &LineError{line, err}
 		}
 		s.read = read
-		im.add(line, m)
+		if err := im.add(line, m, hash); err != nil {
+			return &LineError{line, err}
+		}
 		if im.lines >= opts.Batch {
 			return im.flush(ctx)
 		}
@@ -85,6 +89,50 @@ func Split(ctx context.Context, target func(conversation string) (Target, error)
 		}
 	}
 	return s.report, err
+}
+
+// rehearse reads the input without writing and goes back to its begin, if it can.
+func rehearse(from io.Reader) error {
+	seeker, ok := from.(io.Seeker)
+	if !ok {
+		return nil
+	}
+	begin, err := seeker.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil // a pipe: it can be read once only
+	}
+	type place struct{ conversation, id string }
+	seen := map[place]uint64{}
+	err = eachMemory(from, func(line int, m Memory, hash uint64, _ int64) error {
+		at := place{m.Conversation, m.ID}
+		if before, ok := seen[at]; ok && before != hash {
+			return &LineError{line, errTwice(m.ID)}
+		}
+		seen[at] = hash
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = seeker.Seek(begin, io.SeekStart)
+	return err
+}
+
+func errTwice(id string) error {
+	return fmt.Errorf("the id %q stands on an earlier line with another content", id)
+}
+
+// eachMemory decodes every line; hash is of the line's text.
+func eachMemory(from io.Reader, fn func(line int, m Memory, hash uint64, read int64) error) error {
+	return eachLine(from, func(line int, text []byte, read int64) error {
+		m, err := decodeMemory(text)
+		if err != nil {
+			return &LineError{line, err}
+		}
+		h := fnv.New64a()
+		_, _ = h.Write(text) // never fails
+		return fn(line, m, h.Sum64(), read)
+	})
 }
 
 // split hands memories to the import of their conversation's target.
@@ -108,7 +156,7 @@ func (s *split) importFor(conversation string) (*memoryImport, error) {
 	}
 	im, ok := s.targets[to]
 	if !ok {
-		im = &memoryImport{split: s, to: to, last: map[string]place{}, known: map[string]bool{}}
+		im = &memoryImport{split: s, to: to, last: map[string]place{}, known: map[string]bool{}, seen: map[string]uint64{}}
 		s.targets[to] = im
 		s.order = append(s.order, im)
 	}
@@ -116,15 +164,18 @@ func (s *split) importFor(conversation string) (*memoryImport, error) {
 	return im, nil
 }
 
+var memoryFields = []string{"id", "conversation", "session", "date", "speaker", "title", "text"}
+
 func decodeMemory(text []byte) (Memory, error) {
 	var m Memory
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&m); err != nil {
-		return m, fmt.Errorf("not a memory: %w", err)
+	if err := decodeLine(text, &m, "memory", memoryFields); err != nil {
+		return m, err
 	}
 	if m.ID == "" {
 		return m, errors.New("a memory needs an id that is not empty")
+	}
+	if m.Text == "" && (m.Title == nil || *m.Title == "") {
+		return m, errors.New("a memory needs a text or a title")
 	}
 	return m, nil
 }
@@ -141,15 +192,24 @@ type memoryImport struct {
 	to    Target
 	lines int // in the batch at hand
 
-	last  map[string]place // by session
-	known map[string]bool  // conversations and sessions made already
+	last  map[string]place  // by session
+	known map[string]bool   // conversations and sessions made already
+	seen  map[string]uint64 // hash of the line by id
 
 	conversations, sessions, memories, contains, precedes []any
 }
 
-func (im *memoryImport) add(line int, m Memory) {
+func (im *memoryImport) add(line int, m Memory, hash uint64) error {
 	im.lines++
 	im.split.report.Lines++
+	if before, ok := im.seen[m.ID]; ok {
+		if before != hash {
+			return errTwice(m.ID)
+		}
+		im.split.report.problem(line, "the line repeats an earlier one and is left out")
+		return nil
+	}
+	im.seen[m.ID] = hash
 	im.split.report.Memories++
 	props := map[string]any{"content": m.Text, "tier": "Episodic"}
 	setText(props, "title", m.Title)
@@ -165,6 +225,7 @@ func (im *memoryImport) add(line int, m Memory) {
 		im.contains = append(im.contains, map[string]any{"from": parent, "to": m.ID})
 	}
 	im.memories = append(im.memories, map[string]any{"id": m.ID, "props": props})
+	return nil
 }
 
 func setText(props map[string]any, key string, text *string) {
@@ -249,7 +310,7 @@ func (im *memoryImport) flush(ctx context.Context) error {
 	}
 	seq, err := im.to.Write(ctx, statements)
 	if err != nil {
-		return &LineError{im.split.report.Lines, err}
+		return fmt.Errorf("writing the lines up to number %d: %w", im.split.report.Lines, err)
 	}
 	im.split.report.Edges += len(im.contains) + len(im.precedes)
 	im.split.report.Transactions++
@@ -262,112 +323,4 @@ func (im *memoryImport) flush(ctx context.Context) error {
 		im.split.opts.Progress(im.split.read)
 	}
 	return nil
-}
-
-// Link is one line of a links file: an edge between two memories.
-type Link struct {
-	A      string   `json:"a"`
-	B      string   `json:"b"`
-	Type   string   `json:"type"`
-	Weight *float64 `json:"weight"`
-}
-
-// Links imports edges between memories, one JSON object a line. The type is
-// written in capitals with underscores: "cited by" becomes CITED_BY. Weights
-// above 1 are scaled by the largest of the file's own, so that they lie in 0
-// to 1.
-func Links(ctx context.Context, to Target, from io.Reader, opts Options) (Report, error) {
-	opts, err := opts.withDefaults()
-	if err != nil {
-		return Report{}, err
-	}
-	var report Report
-	var links []Link
-	largest := 1.0
-	err = eachLine(from, func(line int, text []byte, _ int64) error {
-		var l Link
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&l); err != nil {
-			return &LineError{line, fmt.Errorf("not a link: %w", err)}
-		}
-		if l.A == "" || l.B == "" {
-			return &LineError{line, errors.New("a link needs a and b")}
-		}
-		if l.Weight != nil {
-			largest = max(largest, *l.Weight)
-		}
-		links = append(links, l)
-		return nil
-	})
-	if err != nil {
-		return report, err
-	}
-	byType := map[string][]any{}
-	var order []string
-	for _, l := range links {
-		t := relationType(l.Type)
-		if byType[t] == nil {
-			order = append(order, t)
-		}
-		row := map[string]any{"from": l.A, "to": l.B, "weight": 1.0}
-		if l.Weight != nil {
-			row["weight"] = *l.Weight / largest
-		}
-		byType[t] = append(byType[t], row)
-	}
-	for _, t := range order {
-		if err := writeEdges(ctx, to, t, byType[t], opts, &report); err != nil {
-			return report, err
-		}
-	}
-	return report, nil
-}
-
-func writeEdges(ctx context.Context, to Target, relType string, rows []any, opts Options, report *Report) error {
-	text := "UNWIND $rows AS row\nMATCH (a {id: row.from}), (b {id: row.to})\nMERGE (a)-[r:" + quoteName(relType) + "]->(b)\nSET r.weight = row.weight"
-	for len(rows) > 0 {
-		n := min(len(rows), opts.Batch)
-		seq, err := to.Write(ctx, []Statement{{text, map[string]any{"rows": rows[:n]}}})
-		if err != nil {
-			return err
-		}
-		rows = rows[n:]
-		report.Lines += n
-		report.Edges += n
-		report.Transactions++
-		if opts.Ack != nil {
-			opts.Ack(seq, report.Lines)
-		}
-	}
-	return nil
-}
-
-// relationType writes a name as relation types are written.
-func relationType(name string) string {
-	t := strings.ToUpper(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '-' || r == '_' }), "_"))
-	if t == "" {
-		return "RELATED"
-	}
-	return t
-}
-
-// quoteName makes a name safe in EQL: identifiers can't be parameters.
-func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
-
-// String tells the counts in one line.
-func (r Report) String() string {
-	var parts []string
-	for _, c := range []struct {
-		n    int
-		name string
-	}{{r.Memories, "memories"}, {r.Conversations, "conversations"}, {r.Sessions, "sessions"}, {r.Nodes, "nodes"}, {r.Edges, "edges"}, {r.Transactions, "transactions"}, {r.ProblemCount, "problems"}} {
-		if c.n > 0 {
-			parts = append(parts, strconv.Itoa(c.n)+" "+c.name)
-		}
-	}
-	if len(parts) == 0 {
-		return "nothing"
-	}
-	return strings.Join(parts, ", ")
 }
