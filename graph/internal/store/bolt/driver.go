@@ -17,6 +17,12 @@ import (
 // inserted into a full page later.
 const appendFill = 0.95
 
+// maxSyncedFree is how many free pages are listed in the file at each commit: as
+// many as fit one page. A longer list (after a large deletion) would make every
+// commit dearer, so it is left out then and written at Close; opening after a crash
+// scans the file instead.
+const maxSyncedFree = 400
+
 // Driver implements store.Driver.
 type Driver struct {
 	db       *bbolt.DB
@@ -27,7 +33,8 @@ type Driver struct {
 	mu     sync.Mutex
 	stats  store.Stats
 	broken error // an outcome that was unknown
-	stuck  bool  // bbolt panicked inside a write transaction and cannot be closed
+	closed bool
+	stuck  bool // bbolt panicked inside a write transaction and cannot be closed
 }
 
 // start fills the counters that need a look at the file.
@@ -136,6 +143,8 @@ func (d *Driver) apply(tx *bbolt.Tx, expect store.Seq, batches []store.Batch) (s
 		return store.Failed, errors.Join(err, tx.Rollback())
 	}
 	before := uint64(tx.ID()) - 1
+	free := d.db.Stats()
+	d.db.NoFreelistSync = free.FreePageN+free.PendingPageN > maxSyncedFree // under bbolt's writer lock
 	if err := tx.Commit(); err != nil {
 		return classify(err, d.file, before)
 	}
@@ -210,30 +219,71 @@ func (d *Driver) Stats() store.Stats {
 	return s
 }
 
-// Check runs bbolt's own consistency check over every page. It holds off Apply
-// while it runs.
+// Check walks every page and reports what does not fit together. Apply may go on
+// meanwhile.
 func (d *Driver) Check(report func(problem string)) error {
 	if err := d.usable(); err != nil {
 		return err
 	}
-	tx, err := d.db.Begin(!d.readOnly)
+	for {
+		done, err := d.check(report)
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// check is done unless two Applies overtook it, so that the meta page is gone.
+func (d *Driver) check(report func(problem string)) (done bool, err error) {
+	var tx *bbolt.Tx // keeps the pages from being used again
+	err = guard(d.path, func() (err error) {
+		tx, err = d.db.Begin(false)
+		return err
+	})
 	if err != nil {
-		return closedError(err)
+		return false, closedError(err)
 	}
-	for problem := range tx.Check() {
-		report(problem.Error())
+	defer func() { _ = tx.Rollback() }() // cannot fail on an open transaction
+	info, err := d.file.Stat()
+	if err != nil {
+		return false, &store.FileError{Err: err, Path: d.path}
 	}
-	return tx.Rollback()
+	metas, err := readMetas(d.file, info.Size())
+	if err != nil {
+		return false, &store.FileError{Err: err, Path: d.path}
+	}
+	for _, m := range metas.valid {
+		if m.txid == uint64(tx.ID()) {
+			if metas.damaged != "" {
+				report(metas.damaged)
+			}
+			walkFile(d.file, m, report)
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // Close closes the file. It waits for open readers.
 func (d *Driver) Close() error {
 	d.mu.Lock()
-	stuck := d.stuck
+	stuck, broken, closed := d.stuck, d.broken, d.closed
+	d.closed = true
 	d.mu.Unlock()
-	if stuck {
+	switch {
+	case closed:
+		return nil
+	case stuck:
 		// bbolt's writer lock was lost in a panic, so its Close would never return.
-		return errors.Join(d.broken, d.file.Close())
+		return abandon(d.file)
+	}
+	if d.db.NoFreelistSync && !d.readOnly && broken == nil {
+		// Write the list of free pages, so that opening need not scan the file. It
+		// only saves time, so failing does no harm.
+		_ = guard(d.path, func() error {
+			d.db.NoFreelistSync = false
+			return d.db.Update(func(*bbolt.Tx) error { return nil })
+		})
 	}
 	return d.db.Close()
 }

@@ -22,14 +22,25 @@ const (
 	metaMagic      = 0xED0CDAED
 	metaVersion    = 2
 	noFreelist     = ^uint64(0)
+
+	minPage = 1 << 10 // bytes; bbolt looks for page sizes up to maxPage
+	maxPage = 16 << 20
 )
 
 // meta is what a meta page tells.
 type meta struct {
 	pageSize uint32
-	freelist uint64
+	root     uint64 // page of the tree of buckets
+	freelist uint64 // page of the list of free pages, or noFreelist
 	pages    uint64 // all pages in use have a lower number
 	txid     uint64
+}
+
+// plausible tells whether the numbers fit together, whatever the file's length.
+func (m meta) plausible() bool {
+	inside := func(page uint64) bool { return page >= 2 && page < m.pages }
+	return m.pageSize >= minPage && m.pageSize <= maxPage && m.pageSize&(m.pageSize-1) == 0 &&
+		m.pages <= 1<<62/uint64(m.pageSize) && inside(m.root) && (m.freelist == noFreelist || inside(m.freelist))
 }
 
 // parseMeta reads the meta page at the start of b. bbolt tells whether it bears
@@ -53,6 +64,7 @@ func parseMeta(b []byte) (m meta, bbolt bool, err error) {
 	}
 	return meta{
 		pageSize: binary.NativeEndian.Uint32(b[8:]),
+		root:     binary.NativeEndian.Uint64(b[16:]),
 		freelist: binary.NativeEndian.Uint64(b[32:]),
 		pages:    binary.NativeEndian.Uint64(b[40:]),
 		txid:     binary.NativeEndian.Uint64(b[48:]),
@@ -110,12 +122,12 @@ func inspectFile(f *os.File, path string) (inspection, error) {
 			in.newest = m
 		}
 	}
+	if !in.newest.plausible() {
+		return in, damage(path, fmt.Sprintf("its meta page tells of impossible pages: %+v", in.newest))
+	}
 	if want := int64(in.newest.pages) * int64(in.newest.pageSize); in.size < want {
 		return in, &store.FileError{Err: store.ErrTruncated, Path: path,
 			Detail: fmt.Sprintf("it has %d bytes and needs %d", in.size, want), Hint: "restore it from a backup"}
-	}
-	if in.newest.freelist == noFreelist {
-		return in, &store.FileError{Err: store.ErrForeign, Path: path, Detail: "it has no list of free pages, which engram always writes"}
 	}
 	return in, nil
 }
@@ -151,7 +163,7 @@ func readMetas(f io.ReaderAt, size int64) (metaPages, error) {
 		return out, nil
 	}
 	out.damaged = "meta page 0: " + firstErr.Error()
-	for offset := int64(1024); offset <= 1024<<14 && offset < size; offset *= 2 {
+	for offset := int64(minPage); offset <= maxPage && offset < size; offset *= 2 {
 		second, bolt2, err := read(offset)
 		out.bbolt = out.bbolt || bolt2
 		if err == nil && int64(second.pageSize) == offset {

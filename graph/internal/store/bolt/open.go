@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -119,6 +120,11 @@ func Open(path string, opts *Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
+	if in.scan && !opts.ReadOnly {
+		if err := verifyBeforeScan(path); err != nil {
+			return nil, err
+		}
+	}
 	o := *opts
 	if o.MaxSize == 0 {
 		o.MaxSize = DefaultMaxSize
@@ -142,6 +148,8 @@ type Info struct {
 	// Damaged tells what is wrong with one of the two meta pages when the other one
 	// suffices and no acknowledged transaction is missing; the next commit heals it.
 	Damaged string
+
+	scan bool // the list of free pages is not in the file: opening scans it all
 }
 
 // Examine checks, without changing anything, that a database can be opened: its
@@ -156,7 +164,7 @@ func Examine(path string, acked store.Seq) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	info := Info{Size: in.size, Damaged: in.damaged}
+	info := Info{Size: in.size, Damaged: in.damaged, scan: in.newest.freelist == noFreelist}
 	err = guard(path, func() error {
 		return db.View(func(tx *bbolt.Tx) error {
 			info.Seq, err = readHeader(tx, path)
@@ -211,6 +219,26 @@ func decodeSeq(b []byte, path string) (store.Seq, error) {
 	return store.Seq(binary.BigEndian.Uint64(b)), nil
 }
 
+// verifyBeforeScan walks all pages with plain reads. bbolt is about to do the same
+// in a goroutine of its own, where a damaged page would end the process.
+func verifyBeforeScan(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return openError(path, err)
+	}
+	defer func() { _ = f.Close() }() // read only
+	in, err := inspectFile(f, path)
+	if err != nil {
+		return err
+	}
+	var problems []string
+	walkFile(f, in.newest, func(problem string) { problems = append(problems, problem) })
+	if len(problems) > 0 {
+		return damage(path, fmt.Sprintf("%s (%d problems in all)", problems[0], len(problems)))
+	}
+	return nil
+}
+
 // openBolt opens the bbolt file and returns bbolt's own file handle beside it.
 // The first size tried is the wanted one, then smaller ones while the process has
 // too few addresses.
@@ -223,6 +251,7 @@ func openBolt(path string, opts *Options) (db *bbolt.DB, file *os.File, err erro
 		bo := &bbolt.Options{
 			Timeout: lockTimeout, ReadOnly: opts.ReadOnly, FreelistType: bbolt.FreelistMapType,
 			InitialMmapSize: int(size), MaxSize: int(size),
+			NoFreelistSync: true, // opening must not write; Apply decides anew each time
 			OpenFile: func(name string, _ int, mode os.FileMode) (*os.File, error) {
 				f, err := os.OpenFile(name, flags, mode) // without O_CREATE: a missing file stays missing
 				file = f
@@ -242,9 +271,15 @@ func openBolt(path string, opts *Options) (db *bbolt.DB, file *os.File, err erro
 		return db, file, nil
 	}
 	if errors.Is(err, store.ErrDamaged) && file != nil {
-		_ = file.Close() // bbolt panicked and left it open and locked
+		_ = abandon(file) // bbolt panicked and left it open and locked
 	}
 	return nil, nil, openError(path, err)
+}
+
+// abandon unlocks and closes the file of a bbolt that panicked. Closing alone would
+// not unlock it, because the mapping, which stays, holds on to it as well.
+func abandon(file *os.File) error {
+	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
 }
 
 func openError(path string, err error) error {
