@@ -41,18 +41,16 @@ const (
 
 // Codes of statements; the first ones are the types of the openCypher TCK.
 const (
-	CodeSyntaxError        Code = "SyntaxError"
-	CodeSemanticError      Code = "SemanticError"
-	CodeTypeError          Code = "TypeError"
-	CodeArgumentError      Code = "ArgumentError"
-	CodeArithmeticError    Code = "ArithmeticError"
-	CodeParameterMissing   Code = "ParameterMissing"
-	CodeEntityNotFound     Code = "EntityNotFound"
-	CodeProcedureError     Code = "ProcedureError"
-	CodeResourceExhausted  Code = "ResourceExhausted" // a budget of the statement ran out
-	CodeNothingToSearch    Code = "NothingToSearch"   // a recall without a word to search for
-	CodeConstraintFailed   Code = "ConstraintValidationFailed"
-	CodeConstraintVerified Code = "ConstraintVerificationFailed"
+	CodeSyntaxError       Code = "SyntaxError"
+	CodeSemanticError     Code = "SemanticError"
+	CodeTypeError         Code = "TypeError"
+	CodeArgumentError     Code = "ArgumentError"
+	CodeArithmeticError   Code = "ArithmeticError"
+	CodeParameterMissing  Code = "ParameterMissing"
+	CodeEntityNotFound    Code = "EntityNotFound"
+	CodeProcedureError    Code = "ProcedureError"
+	CodeResourceExhausted Code = "ResourceExhausted" // a budget of the statement ran out
+	CodeNothingToSearch   Code = "NothingToSearch"   // a recall without a word to search for
 )
 
 // Error is the error of every call of this package. Compare codes:
@@ -102,8 +100,11 @@ func convert(err error, text string) error {
 
 func fromStatement(f *query.Error, text string) *Error {
 	e := &Error{Code: Code(f.Type), Detail: f.Detail, Message: f.Error(), Hint: f.Hint, Err: f}
-	if f.Detail == string(CodeNothingToSearch) {
+	switch {
+	case f.Detail == string(CodeNothingToSearch):
 		e.Code = CodeNothingToSearch
+	case f.Type == "ConstraintValidationFailed" || f.Type == "ConstraintVerificationFailed":
+		e.Code = CodeConstraintViolated // the database's own word for both
 	}
 	// The database's word for what a statement ran into is the more exact one.
 	var g *graph.Error
