@@ -1,0 +1,121 @@
+package text
+
+import (
+	"context"
+	"time"
+)
+
+// idleSeqs is how far the index may lag behind when nothing textual changes,
+// before the seq alone is written.
+const idleSeqs = 10_000
+
+// follow writes the tail to disk from time to time. It is woken by time or by
+// a full batch, never by a single commit: a follower nudged at each commit
+// halves the rate of commits.
+func (ix *Index) follow(ctx context.Context) {
+	defer close(ix.done)
+	ticker := time.NewTicker(ix.opts.FlushEvery)
+	defer ticker.Stop()
+	failures, skip := 0, 0
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ix.kick:
+		case <-ticker.C:
+		}
+		if skip--; skip > 0 || ix.paused.Load() || ix.usable() != nil {
+			continue
+		}
+		skip = 0
+		if err := ix.Flush(); err != nil {
+			failures = min(failures+1, 6)
+			skip = 1 << failures // a full disk: try again ever later
+			continue
+		}
+		failures = 0
+	}
+}
+
+// Pause stops the follower after the flush it may be in. Everything published
+// stays searchable.
+func (ix *Index) Pause() {
+	ix.paused.Store(true)
+	ix.flushLock.Lock()
+	defer ix.flushLock.Unlock()
+}
+
+// Resume lets the follower go on.
+func (ix *Index) Resume() { ix.paused.Store(false) }
+
+// Flush writes everything published to disk now.
+func (ix *Index) Flush() error {
+	ix.flushLock.Lock()
+	defer ix.flushLock.Unlock()
+	if err := ix.usable(); err != nil {
+		return err
+	}
+	return ix.flushLocked(false)
+}
+
+// flushLocked writes the tail to disk and starts a generation without it. final
+// also writes a seq that brought no text.
+func (ix *Index) flushLocked(final bool) error {
+	if ix.disk == nil {
+		ix.compactMemory()
+		return nil
+	}
+	ix.writeLock.Lock()
+	g, seq := ix.current(), ix.durable.Load()
+	docs := g.tail.entries() // none newer than seq
+	ix.writeLock.Unlock()
+	if len(docs) == 0 && (seq == g.base.seq || !final && seq-g.base.seq < idleSeqs) {
+		return nil
+	}
+	next, err := ix.disk.append(g, docs, seq)
+	if err != nil {
+		ix.lastError.Store(&err)
+		return err
+	}
+	ix.lastError.Store(nil)
+	ix.flushes.Add(1)
+	return ix.succeed(g, next, len(docs))
+}
+
+// succeed starts a generation on a new base that has the first n entries of g's
+// tail in it. Entries that came meanwhile move over.
+func (ix *Index) succeed(g *generation, b *base, n int) error {
+	ix.writeLock.Lock()
+	defer ix.writeLock.Unlock()
+	t := newTail(len(ix.fields))
+	for _, d := range g.tail.entries()[n:] {
+		if err := t.add(d.document, b); err != nil {
+			ix.breakDown(err)
+			return err
+		}
+	}
+	ix.install(&generation{base: b, tail: t})
+	return nil
+}
+
+// compactMemory drops what newer entries replaced, when that is most of it. It
+// is what an index without a directory does in place of flushing.
+func (ix *Index) compactMemory() {
+	ix.writeLock.Lock()
+	defer ix.writeLock.Unlock()
+	g := ix.current()
+	docs := g.tail.entries()
+	n := uint32(len(docs))
+	if n == 0 || uint64(n) < 2*docs[n-1].after.docs+1000 {
+		return
+	}
+	b := emptyBase(ix.fields)
+	b.seq = ix.durable.Load()
+	t := newTail(len(ix.fields))
+	for _, d := range docs {
+		if d.live(n) {
+			_ = t.add(d.document, b) // an empty base cannot fail
+		}
+	}
+	ix.install(&generation{base: b, tail: t})
+}

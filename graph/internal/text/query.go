@@ -1,0 +1,168 @@
+package text
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"engram/graph/value"
+)
+
+// Query says what to look for.
+type Query struct {
+	// Text is analysed like the documents; every word weighs 1, a repeated one
+	// more.
+	Text string
+	// Terms are further words with weights of their own.
+	Terms []Term
+	// Weights, when not nil, replace the weights of Options.Fields; a field that
+	// is missing here is not searched.
+	Weights map[string]float64
+	// MaxTerms keeps the rarest terms of a long query; 0 means 10, below 0 all.
+	MaxTerms int
+	// Limit is how many hits are wanted; 0 means none.
+	Limit int
+	// Keep, when not nil, tells which nodes may be hits. It is called only for
+	// those that would be. It does not change scores.
+	Keep func(value.NodeID) bool
+	// Tie orders nodes of equal score; nil orders them by id. It is called only
+	// for such nodes.
+	Tie func(a, b value.NodeID) int
+	// Explain fills Hit.Terms.
+	Explain bool
+}
+
+// Term is a piece of a query.
+type Term struct {
+	Text   string
+	Weight float64 // 0 or less: left out
+}
+
+// Hit is one result.
+type Hit struct {
+	Node  value.NodeID
+	Score float64
+	Terms []TermScore // with Query.Explain, in the order they were added up
+}
+
+// TermScore is what one term in one field gave a hit.
+type TermScore struct {
+	Field  string
+	Term   string // as indexed
+	Freq   uint32 // in the field of the hit
+	Length uint32 // of that field
+	Docs   uint64 // documents with the term in the field
+	Score  float64
+}
+
+// DefaultMaxTerms is how many terms of a query are looked up.
+const DefaultMaxTerms = 10
+
+// group is one word of the query with what stands for it in fields of each kind.
+type group struct {
+	key   string
+	forms [3]map[string]float64 // by Kind: term and weight
+	items []*item
+	docs  uint64 // of all items, to tell rare words from frequent ones
+}
+
+func (g *group) add(k Kind, term string, weight float64) {
+	if g.forms[k] == nil {
+		g.forms[k] = map[string]float64{}
+	}
+	g.forms[k][term] += weight
+}
+
+// groups analyses a query; the result is in order of key.
+func (ix *Index) groups(q *Query) []*group {
+	byKey := map[string]*group{}
+	of := func(key string) *group {
+		g := byKey[key]
+		if g == nil {
+			g = &group{key: key}
+			byKey[key] = g
+		}
+		return g
+	}
+	parts := q.Terms
+	if q.Text != "" {
+		parts = append([]Term{{q.Text, 1}}, parts...)
+	}
+	for _, p := range parts {
+		if !(p.Weight > 0) || len(p.Text) > maxQueryBytes {
+			continue
+		}
+		words := ix.analyzer.tokens(Words, p.Text)
+		for _, w := range words {
+			stem := ix.analyzer.stemOf(w)
+			g := of(stem)
+			g.add(English, stem, p.Weight)
+			g.add(Words, w, p.Weight)
+			g.add(Exact, w, p.Weight)
+		}
+		if whole := ix.analyzer.tokens(Exact, p.Text); len(words) > 1 && len(whole) == 1 {
+			of(whole[0]).add(Exact, whole[0], p.Weight)
+		}
+	}
+	out := make([]*group, 0, len(byKey))
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		out = append(out, byKey[key])
+	}
+	return out
+}
+
+// maxQueryBytes refuses to analyse what cannot be a query.
+const maxQueryBytes = 1 << 20
+
+// Terms returns the English terms of a text, each once, in order: empty when a
+// query for it could match nothing.
+func (ix *Index) Terms(text string) []string {
+	terms := ix.analyzer.tokens(English, text)
+	slices.Sort(terms)
+	return slices.Compact(terms)
+}
+
+// weight returns the weight of a field in a query.
+func (ix *Index) weight(q *Query, field int) float64 {
+	if q.Weights == nil {
+		return ix.fields[field].Weight
+	}
+	return q.Weights[ix.fields[field].Name]
+}
+
+// expand makes the items of a group: its terms in every searched field.
+func (g *group) expand(ix *Index, q *Query) {
+	for f := range ix.fields {
+		w := ix.weight(q, f)
+		if !(w > 0) {
+			continue
+		}
+		forms := g.forms[ix.fields[f].Kind]
+		for _, term := range slices.Sorted(maps.Keys(forms)) {
+			g.items = append(g.items, &item{field: f, term: term, weight: float64(w * forms[term])})
+		}
+	}
+}
+
+// rarest keeps the groups with fewest documents, in order of key.
+func rarest(groups []*group, limit int) []*group {
+	groups = slices.DeleteFunc(groups, func(g *group) bool { return g.docs == 0 })
+	if limit == 0 {
+		limit = DefaultMaxTerms
+	}
+	if limit < 0 || len(groups) <= limit {
+		return groups
+	}
+	slices.SortStableFunc(groups, func(a, b *group) int {
+		if a.docs != b.docs {
+			if a.docs < b.docs {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.key, b.key)
+	})
+	groups = groups[:limit]
+	slices.SortFunc(groups, func(a, b *group) int { return strings.Compare(a.key, b.key) })
+	return groups
+}

@@ -1,0 +1,204 @@
+package text
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"slices"
+
+	"engram/graph/value"
+)
+
+// Search returns the best documents for a query, best first; nodes of equal
+// score are in order of Query.Tie. Words that nothing has count for nothing.
+func (v *View) Search(q Query) ([]Hit, error) {
+	if err := v.ix.usable(); err != nil {
+		return nil, err
+	}
+	if q.Limit <= 0 {
+		return nil, nil
+	}
+	groups := v.ix.groups(&q)
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	if !v.gen.base.pin.acquire() {
+		return nil, ErrClosed
+	}
+	defer v.gen.base.pin.release()
+	r, err := v.read()
+	if err != nil {
+		return nil, err
+	}
+	defer r.gen.base.giveBack(r.dicts)
+	hits, err := r.search(&q, groups)
+	if err != nil {
+		return nil, fmt.Errorf("text index: search: %w", err)
+	}
+	return hits, nil
+}
+
+func (r *reading) search(q *Query, groups []*group) ([]Hit, error) {
+	for _, g := range groups {
+		g.expand(r.ix, q)
+		for _, it := range g.items {
+			if err := r.locate(it); err != nil {
+				return nil, err
+			}
+			g.docs += it.docs
+		}
+	}
+	groups = rarest(groups, q.MaxTerms)
+	s := r.ix.scratch()
+	defer r.ix.putScratch(s)
+	s.reset(r.total())
+	// Every document gets its summands in the order of terms and fields, whatever
+	// part of the index it lies in: so the sums are the same to the bit.
+	for _, g := range groups {
+		for _, it := range g.items {
+			if it.docs == 0 {
+				continue
+			}
+			it.scorer = newScorer(it.weight, r.ix.opts.K1, r.ix.opts.B, it.docs, r.counts.fields[it.field])
+			if err := r.each(it, func(doc, freq, length uint32) { s.add(doc, it.scorer.score(freq, length)) }); err != nil {
+				return nil, err
+			}
+		}
+	}
+	hits, docs, err := r.best(q, s)
+	if err == nil && q.Explain {
+		err = r.explain(groups, hits, docs)
+	}
+	return hits, err
+}
+
+// scratch holds the sums of one search; it is used again.
+type scratch struct {
+	scores  []float64 // by document; 0: not touched
+	touched []uint32
+}
+
+func (s *scratch) reset(total uint32) {
+	for _, d := range s.touched {
+		s.scores[d] = 0
+	}
+	s.touched = s.touched[:0]
+	if int(total) > len(s.scores) {
+		s.scores = make([]float64, int(total)+int(total)/8)
+	}
+}
+
+func (s *scratch) add(doc uint32, score float64) {
+	if s.scores[doc] == 0 {
+		s.touched = append(s.touched, doc)
+	}
+	s.scores[doc] += score
+}
+
+func (ix *Index) scratch() *scratch {
+	if s, ok := ix.scratches.Get().(*scratch); ok {
+		return s
+	}
+	return &scratch{}
+}
+
+func (ix *Index) putScratch(s *scratch) { ix.scratches.Put(s) }
+
+// ranked is a hit with the number of its document.
+type ranked struct {
+	node  value.NodeID
+	score float64
+	doc   uint32
+}
+
+// ranking is a heap with the worst hit on top.
+type ranking struct {
+	hits []ranked
+	tie  func(a, b value.NodeID) int
+}
+
+// worse reports whether a ranks behind b.
+func (h *ranking) worse(a, b *ranked) bool {
+	if a.score != b.score {
+		return a.score < b.score
+	}
+	return h.tie(a.node, b.node) > 0
+}
+
+func (h *ranking) Len() int           { return len(h.hits) }
+func (h *ranking) Less(i, j int) bool { return h.worse(&h.hits[i], &h.hits[j]) }
+func (h *ranking) Swap(i, j int)      { h.hits[i], h.hits[j] = h.hits[j], h.hits[i] }
+func (h *ranking) Push(x any)         { h.hits = append(h.hits, x.(ranked)) }
+
+// Pop removes the last element, as container/heap wants it.
+func (h *ranking) Pop() any {
+	last := h.hits[len(h.hits)-1]
+	h.hits = h.hits[:len(h.hits)-1]
+	return last
+}
+
+// best ranks the touched documents.
+func (r *reading) best(q *Query, s *scratch) ([]Hit, []uint32, error) {
+	h := &ranking{tie: q.Tie}
+	if h.tie == nil {
+		h.tie = cmp.Compare[value.NodeID]
+	}
+	for _, doc := range s.touched {
+		score := s.scores[doc]
+		if len(h.hits) == q.Limit && score < h.hits[0].score {
+			continue
+		}
+		node, err := r.node(doc)
+		if err != nil {
+			return nil, nil, err
+		}
+		x := ranked{node, score, doc}
+		if len(h.hits) == q.Limit && !h.worse(&h.hits[0], &x) || q.Keep != nil && !q.Keep(node) {
+			continue
+		}
+		if len(h.hits) == q.Limit {
+			h.hits[0] = x
+			heap.Fix(h, 0)
+		} else {
+			heap.Push(h, x)
+		}
+	}
+	slices.SortFunc(h.hits, func(a, b ranked) int {
+		if h.worse(&b, &a) {
+			return -1
+		}
+		return 1
+	})
+	hits, docs := make([]Hit, len(h.hits)), make([]uint32, len(h.hits))
+	for i, x := range h.hits {
+		hits[i], docs[i] = Hit{Node: x.node, Score: x.score}, x.doc
+	}
+	return hits, docs, nil
+}
+
+// explain goes over the postings once more and notes what the hits got.
+func (r *reading) explain(groups []*group, hits []Hit, docs []uint32) error {
+	at := make(map[uint32]int, len(docs))
+	for i, d := range docs {
+		at[d] = i
+	}
+	for _, g := range groups {
+		for _, it := range g.items {
+			if it.docs == 0 {
+				continue
+			}
+			err := r.each(it, func(doc, freq, length uint32) {
+				if i, ok := at[doc]; ok {
+					hits[i].Terms = append(hits[i].Terms, TermScore{
+						Field: r.ix.fields[it.field].Name, Term: it.term, Freq: freq, Length: length,
+						Docs: it.docs, Score: it.scorer.score(freq, length),
+					})
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
