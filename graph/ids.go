@@ -24,9 +24,6 @@ type counter struct {
 	safe atomic.Uint64          // ids up to it may be handed out: the durable mark
 }
 
-// reserveBlocks is how many blocks reserve takes at once.
-const reserveBlocks = 16
-
 // maxID is the largest id: external ids hold 40 bits.
 const maxID = 1<<40 - 2
 
@@ -51,7 +48,7 @@ func (tx *Tx) newID(c *counter) (uint64, error) {
 		return 0, fail(LimitExceeded, "all %d ids are used up", uint64(maxID))
 	}
 	if c.next > c.safe.Load() {
-		if err := tx.reserve(c); err != nil {
+		if err := tx.reserve(); err != nil {
 			return 0, tx.doom(err)
 		}
 	}
@@ -60,16 +57,22 @@ func (tx *Tx) newID(c *counter) (uint64, error) {
 	return id, nil
 }
 
-// reserve commits a higher mark in front of the transaction, which keeps its
-// place in the order: nobody else gets the slot in between, because the
-// database's own lock is held.
-func (tx *Tx) reserve(c *counter) error {
+// reserve commits higher marks in front of the transaction, which keeps its place
+// in the order: nobody else gets the slot in between, because the database's own
+// lock is held. It happens at the first write after opening, and in the middle of
+// a very large transaction, where blocks double.
+func (tx *Tx) reserve() error {
 	w, db := tx.w, tx.db
-	mark := c.next + reserveBlocks*db.opts.IDBlock // the transaction is large
-	*c.mark(&w.marks) = mark
+	w.block = max(db.opts.IDBlock, 2*w.block)
+	var puts []store.Put
+	for _, c := range []*counter{&db.ids.node, &db.ids.edge} {
+		mark := c.mark(&w.marks)
+		*mark = max(*mark, c.next+w.block)
+		puts = append(puts, markPut(db.seal, c.key, *mark))
+	}
 	next := *tx.base
 	next.marks, next.changed = w.marks, nil
-	puts, err := db.logPuts([]store.Put{markPut(db.seal, c.key, mark)}, w.slot.Seq()+1, nil)
+	puts, err := db.logPuts(puts, w.slot.Seq()+1, nil)
 	if err != nil {
 		return err
 	}
@@ -93,7 +96,7 @@ func markPut(seal record.Sealer, k []byte, mark uint64) store.Put {
 }
 
 // extendMarks raises the marks that are nearly reached, in the same batch as the
-// transaction, so that reserve is needed only by a very large one.
+// transaction, so that reserve is needed seldom.
 func (tx *Tx) extendMarks(puts []store.Put) []store.Put {
 	for _, c := range []*counter{&tx.db.ids.node, &tx.db.ids.edge} {
 		mark := c.mark(&tx.w.marks)

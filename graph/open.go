@@ -38,8 +38,8 @@ func initialPuts(o *Options) ([]store.Put, error) {
 		// The tag is not known before this record is read, so it is sealed with 0.
 		{Space: store.Meta, Key: metaIdentity, Value: record.Sealer{}.Seal(store.Meta, metaIdentity, identity)},
 		{Space: store.Names, Key: nameKey, Value: seal.Seal(store.Names, nameKey, []byte("id"))},
-		markPut(seal, metaNodeMark, o.IDBlock),
-		markPut(seal, metaEdgeMark, o.IDBlock),
+		markPut(seal, metaNodeMark, 0),
+		markPut(seal, metaEdgeMark, 0),
 	}, nil
 }
 

@@ -16,6 +16,7 @@ type writes struct {
 	slot  *commit.Slot[*state]
 	ed    *topo.Editor
 	marks marks
+	block uint64 // ids reserved last in front of this transaction
 
 	nodes map[value.NodeID]*nodeEdit
 	edges map[value.EdgeID]*edgeEdit
