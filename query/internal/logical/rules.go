@@ -5,7 +5,7 @@ import "strings"
 // Rules is a set of rules, used to switch them off.
 type Rules uint32
 
-// The rules, in the order they are applied.
+// The rules. rewrite has the order in which they are applied.
 const (
 	// OrderPatterns starts a MATCH at its cheapest node and follows the cheapest
 	// edge first, instead of reading it from left to right.
@@ -30,6 +30,8 @@ const (
 	// ReachEnds searches for the ends of walks instead of listing the walks where
 	// only the set of ends matters.
 	ReachEnds
+	// FuseCreates makes one operator of CREATE clauses that follow each other.
+	FuseCreates
 	endOfRules
 )
 
@@ -41,10 +43,10 @@ func (r Rules) Has(rule Rules) bool { return r&rule != 0 }
 
 var ruleNames = []string{
 	"OrderPatterns", "PushFilters", "SeekIDs", "ScanLabels", "MeetInto", "FuseTopK", "LookUpCounts", "SpareBarriers", "PruneColumns",
-	"ReachEnds",
+	"ReachEnds", "FuseCreates",
 }
 
-// RuleNames returns the names of the rules in the order they are applied; rule i
+// RuleNames returns the names of the rules; rule i
 // is Rules(1) << i.
 func RuleNames() []string { return append([]string(nil), ruleNames...) }
 
@@ -71,6 +73,7 @@ func (b *builder) rewrite(p *Part) {
 		{ScanLabels, b.scanLabels},
 		{MeetInto, meetInto},
 		{FuseTopK, fuseTopK},
+		{FuseCreates, fuseCreates},
 		{LookUpCounts, lookUpCounts},
 	}
 	for _, s := range steps {

@@ -109,6 +109,9 @@ func (inst *instance) query(q *logical.Query) (*union, error) {
 			return nil, c.err
 		}
 		part.frame.width = p.Width
+		if err := checkLayout(p); err != nil {
+			return nil, err
+		}
 		u.parts = append(u.parts, part)
 	}
 	return u, nil
