@@ -18,7 +18,7 @@ func (p *projector) narrow() bool { return p.out.Aggregates || p.out.Distinct }
 // expression contains an aggregate.
 func (p *projector) afterEnv(where string, besideAgg bool) *env {
 	v := &env{b: p.b, where: where, base: p.rows.base, vars: afterVars{p}}
-	v.instead = func(e syntax.Expr) bound.Expr { return p.column(e, besideAgg) }
+	v.instead = func(e syntax.Expr) bound.Expr { return p.column(v, e, besideAgg) }
 	if p.out.Aggregates && where == "ORDER BY" {
 		v.aggregate = p.sortAggregate
 	}
@@ -36,7 +36,7 @@ func (p *projector) sortKey(e syntax.Expr) bound.Expr {
 // columnSlot finds the column that e is written like, unless a name in e means
 // something new behind the projection.
 func (p *projector) columnSlot(e syntax.Expr) (int, bool) {
-	slot, ok := p.byKey[exprKey(e)]
+	slot, ok := p.find(p.columns, e)
 	if !ok {
 		return 0, false
 	}
@@ -52,9 +52,9 @@ func (p *projector) isAlias(e syntax.Expr) bool {
 }
 
 // column puts the column in place of an expression that is written like it.
-func (p *projector) column(e syntax.Expr, besideAgg bool) bound.Expr {
+func (p *projector) column(v *env, e syntax.Expr, besideAgg bool) bound.Expr {
 	slot, ok := p.columnSlot(e)
-	if !ok {
+	if !ok || v.readsLocal(e) {
 		return nil
 	}
 	switch e.(type) {
@@ -73,14 +73,13 @@ func (p *projector) column(e syntax.Expr, besideAgg bool) bound.Expr {
 // sortAggregate binds an aggregate in ORDER BY: one that the clause computes
 // already, or one that needs no variable.
 func (p *projector) sortAggregate(f *syntax.Func, a *fn.Aggregate) bound.Expr {
-	key := exprKey(f)
-	slot, ok := p.aggs[key]
+	slot, ok := p.find(p.aggs, f)
 	switch {
-	case p.out.Distinct || key == "":
+	case p.out.Distinct:
 	case ok:
 		return p.rows.read(slot, f.Span)
 	case !mentions(f, func(e syntax.Expr) bool { _, is := e.(*syntax.Variable); return is }):
-		return p.newAggregate(f, a, key)
+		return p.newAggregate(f, a)
 	}
 	// Its arguments could read only columns: say so when they don't.
 	after := p.afterEnv("ORDER BY", false)
@@ -108,7 +107,7 @@ func (v afterVars) resolve(name string, at syntax.Span) bound.Expr {
 		}
 	}
 	// A subquery asks for variables without going through env.instead.
-	if slot, ok := p.byKey[exprKey(&syntax.Variable{Name: syntax.Name{Text: name}})]; ok {
+	if slot, ok := p.findName(p.columns, name); ok {
 		return p.rows.read(slot, at)
 	}
 	known := p.next.names()

@@ -15,7 +15,7 @@ type env struct {
 	// vars resolves variables that are not locals.
 	vars resolver
 	// instead, when not nil, is asked before each expression is bound: it may
-	// put something else in its place, or nil.
+	// put something else in its place, or nil. It has to look out for locals.
 	instead func(e syntax.Expr) bound.Expr
 	// aggregate, when not nil, binds aggregate functions; else they are refused.
 	aggregate func(f *syntax.Func, a *fn.Aggregate) bound.Expr
@@ -118,7 +118,7 @@ func (v *env) expr(e syntax.Expr) bound.Expr {
 	if v.b.err != nil {
 		return nothing(e.At())
 	}
-	if v.instead != nil && !v.readsLocal(e) {
+	if v.instead != nil {
 		if out := v.instead(e); out != nil {
 			return out
 		}

@@ -8,99 +8,149 @@ import (
 	"engram/query/internal/syntax"
 )
 
-// exprKey returns a text that is equal for expressions that are written the
-// same, apart from white space, letter case of functions and parentheses. It is
-// "" for expressions that hold a pattern or a subquery: they are never matched
-// with another.
-func exprKey(e syntax.Expr) string {
-	k := keyWriter{}
-	k.expr(e)
-	if k.opaque {
-		return ""
+// noKey is the key of expressions that hold a pattern or a subquery: they are
+// never taken for another.
+const noKey = 0
+
+// keyer numbers expressions so that those which are written the same, apart
+// from white space, letter case of functions and parentheses, have the same
+// number. Each part of an expression is looked at once, however often it is
+// asked for: looking for every part of a long expression stays linear.
+//
+// The zero keyer is ready for use.
+type keyer struct {
+	known map[syntax.Expr]int
+	ids   map[string]int
+}
+
+// key returns the number of e, from 1, or noKey.
+func (k *keyer) key(e syntax.Expr) int {
+	if id, ok := k.known[e]; ok {
+		return id
 	}
-	return k.String()
+	if k.known == nil {
+		k.known, k.ids = map[syntax.Expr]int{}, map[string]int{}
+	}
+	id := noKey
+	if tag, parts, ok := shape(e); ok {
+		id = k.number(tag, parts)
+	}
+	k.known[e] = id
+	return id
 }
 
-type keyWriter struct {
-	strings.Builder
-	opaque bool
-}
-
-func (k *keyWriter) node(tag string, parts ...syntax.Expr) {
-	k.WriteByte('(')
-	k.WriteString(tag)
+func (k *keyer) number(tag string, parts []syntax.Expr) int {
+	var b strings.Builder
+	b.WriteString(tag)
 	for _, p := range parts {
-		k.WriteByte(' ')
-		k.expr(p)
+		b.WriteByte(' ')
+		if p == nil {
+			b.WriteByte('-')
+			continue
+		}
+		id := k.key(p)
+		if id == noKey {
+			return noKey
+		}
+		b.WriteString(strconv.Itoa(id))
 	}
-	k.WriteByte(')')
+	id, ok := k.ids[b.String()]
+	if !ok {
+		id = len(k.ids) + 1
+		k.ids[b.String()] = id
+	}
+	return id
 }
 
-func (k *keyWriter) expr(e syntax.Expr) {
+// shape splits an expression into what it says itself and its parts; a part
+// that is left out is nil. It reports false for patterns and subqueries.
+func shape(e syntax.Expr) (tag string, parts []syntax.Expr, ok bool) {
 	switch e := e.(type) {
-	case nil:
-		k.WriteByte('-')
 	case *syntax.Literal:
-		k.WriteString(literalKey(e))
+		v := e.Value
+		return fmt.Sprintf("lit %d %v %d %x %q", v.Kind(), v.AsBool(), v.AsInt(), v.AsFloat(), v.AsString()), nil, true
 	case *syntax.Param:
-		k.node("param " + strconv.Quote(e.Name))
+		return "param " + strconv.Quote(e.Name), nil, true
 	case *syntax.Variable:
-		k.node("var " + strconv.Quote(e.Text))
+		return "var " + strconv.Quote(e.Text), nil, true
 	case *syntax.Property:
-		k.node("prop "+strconv.Quote(e.Key.Text), e.E)
+		return "prop " + strconv.Quote(e.Key.Text), []syntax.Expr{e.E}, true
 	case *syntax.Index:
-		k.node("index", e.E, e.I)
+		return "index", []syntax.Expr{e.E, e.I}, true
 	case *syntax.Slice:
-		k.node("slice", e.E, e.From, e.To)
+		return "slice", []syntax.Expr{e.E, e.From, e.To}, true
 	case *syntax.ListLit:
-		k.node("list", e.Elems...)
+		return "list", e.Elems, true
 	case *syntax.MapLit:
-		tag := "map"
-		for _, name := range e.Keys {
-			tag += " " + strconv.Quote(name.Text)
-		}
-		k.node(tag, e.Values...)
+		return "map" + quoted(e.Keys...), e.Values, true
 	case *syntax.MapProjection:
-		tag := "mapproj"
-		parts := []syntax.Expr{e.E}
+		tag, parts = "mapproj", []syntax.Expr{e.E}
 		for _, item := range e.Items {
 			if item.All {
 				tag += " *"
 				continue
 			}
-			tag += " " + strconv.Quote(item.Key.Text)
+			tag += quoted(item.Key)
 			parts = append(parts, item.Value)
 		}
-		k.node(tag, parts...)
+		return tag, parts, true
 	case *syntax.Unary:
-		k.node("unary "+strconv.Itoa(int(e.Op)), e.E)
+		return "unary " + strconv.Itoa(int(e.Op)), []syntax.Expr{e.E}, true
 	case *syntax.Binary:
-		k.node("binary "+strconv.Itoa(int(e.Op)), e.L, e.R)
+		return "binary " + strconv.Itoa(int(e.Op)), []syntax.Expr{e.L, e.R}, true
 	case *syntax.IsNull:
-		k.node(fmt.Sprint("isnull ", e.Not), e.E)
+		return fmt.Sprint("isnull ", e.Not), []syntax.Expr{e.E}, true
 	case *syntax.HasLabels:
-		k.opaque = k.opaque || !plainLabels(e.Labels)
-		k.node("labels "+strings.Join(labelNames(e.Labels), ":"), e.E)
+		return fmt.Sprintf("labels %q", labelNames(e.Labels)), []syntax.Expr{e.E}, plainLabels(e.Labels)
 	case *syntax.Func:
-		k.node(fmt.Sprint("func ", strings.ToLower(e.Name), e.Distinct, e.Star), e.Args...)
+		return fmt.Sprint("func ", strings.ToLower(e.Name), " ", e.Distinct, e.Star), e.Args, true
 	case *syntax.Case:
-		parts := []syntax.Expr{e.Test}
+		parts = []syntax.Expr{e.Test}
 		for i := range e.When {
 			parts = append(parts, e.When[i], e.Then[i])
 		}
-		k.node("case", append(parts, e.Else)...)
+		return "case", append(parts, e.Else), true
 	case *syntax.ListComp:
-		k.node("comp "+strconv.Quote(e.Var.Text), e.List, e.Where, e.Proj)
+		return "comp" + quoted(e.Var), []syntax.Expr{e.List, e.Where, e.Proj}, true
 	case *syntax.Quantifier:
-		k.node(fmt.Sprint("quant ", e.Kind, strconv.Quote(e.Var.Text)), e.List, e.Where)
+		return fmt.Sprint("quant ", e.Kind, quoted(e.Var)), []syntax.Expr{e.List, e.Where}, true
 	case *syntax.Reduce:
-		k.node(fmt.Sprintf("reduce %q %q", e.Acc.Text, e.Var.Text), e.Init, e.List, e.E)
-	default:
-		k.opaque = true
+		return "reduce" + quoted(e.Acc, e.Var), []syntax.Expr{e.Init, e.List, e.E}, true
+	}
+	return "", nil, false
+}
+
+func quoted(names ...*syntax.Name) string {
+	out := ""
+	for _, n := range names {
+		out += " " + strconv.Quote(n.Text)
+	}
+	return out
+}
+
+// keySet finds slots by the expression that they hold.
+type keySet map[int]int
+
+// note keeps an expression; of equal ones the first stays.
+func (p *projector) note(s *keySet, e syntax.Expr, slot int) {
+	key := p.keys.key(e)
+	if *s == nil {
+		*s = keySet{}
+	}
+	if _, taken := (*s)[key]; !taken && key != noKey {
+		(*s)[key] = slot
 	}
 }
 
-func literalKey(e *syntax.Literal) string {
-	v := e.Value
-	return fmt.Sprintf("(lit %d %v %d %x %q)", v.Kind(), v.AsBool(), v.AsInt(), v.AsFloat(), v.AsString())
+func (p *projector) find(s keySet, e syntax.Expr) (slot int, ok bool) {
+	if len(s) == 0 {
+		return 0, false
+	}
+	slot, ok = s[p.keys.key(e)]
+	return slot, ok
+}
+
+// findName finds a variable.
+func (p *projector) findName(s keySet, name string) (slot int, ok bool) {
+	return p.find(s, &syntax.Variable{Name: syntax.Name{Text: name}})
 }

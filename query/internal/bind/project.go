@@ -19,9 +19,10 @@ type projector struct {
 	items []item
 	next  *scope // the scope behind the clause
 
-	groups  map[string]int // exprKey of a grouping expression → slot
-	aggs    map[string]int // exprKey of an aggregate → slot
-	byKey   map[string]int // exprKey of a whole item → item slot
+	groups  keySet // grouping expressions
+	aggs    keySet // aggregates
+	columns keySet // whole items
+	keys    keyer
 	aliases map[string]bool
 }
 
@@ -37,8 +38,8 @@ type item struct {
 func (s *single) projection(c *syntax.Projection) {
 	p := &projector{
 		single: s, c: c, where: "WITH", next: newScope(s.rows),
-		out:    &bound.Project{Span: c.Span, Return: c.Return, Distinct: c.Distinct},
-		groups: map[string]int{}, aggs: map[string]int{}, byKey: map[string]int{}, aliases: map[string]bool{},
+		out:     &bound.Project{Span: c.Span, Return: c.Return, Distinct: c.Distinct},
+		aliases: map[string]bool{},
 	}
 	if c.Return {
 		p.where = "RETURN"
@@ -109,9 +110,7 @@ func (p *projector) aggregateItems() {
 		e := p.expr(it.expr, p.where)
 		slots[i] = p.rows.slot(it.name, e.Type())
 		p.out.Group = append(p.out.Group, bound.Item{Expr: e, Slot: slots[i], Name: it.name})
-		if key := exprKey(it.expr); key != "" {
-			p.groups[key] = slots[i]
-		}
+		p.note(&p.groups, it.expr, slots[i])
 	}
 	v := p.aggregateEnv()
 	for i := range p.items {
@@ -143,13 +142,8 @@ func (p *projector) name() {
 		if v, ok := it.expr.(*syntax.Variable); !ok || v.Text != it.name {
 			p.aliases[it.name] = true
 		}
-		if p.c.OrderBy == nil && p.c.Where == nil {
-			continue
-		}
-		if key := exprKey(it.expr); key != "" {
-			if _, taken := p.byKey[key]; !taken {
-				p.byKey[key] = slot
-			}
+		if p.c.OrderBy != nil || p.c.Where != nil {
+			p.note(&p.columns, it.expr, slot)
 		}
 	}
 }
@@ -185,9 +179,9 @@ func (p *projector) close() {
 	}
 	p.single.scope = p.next
 	if p.c.Return {
-		p.columns = make([]string, 0, len(p.items))
+		p.single.columns = make([]string, 0, len(p.items))
 		for _, it := range p.out.Items {
-			p.columns = append(p.columns, it.Name)
+			p.single.columns = append(p.single.columns, it.Name)
 			p.single.out.Out = append(p.single.out.Out, it.Slot)
 		}
 	}
@@ -246,33 +240,30 @@ func (p *projector) aggregateEnv() *env {
 	v.instead = func(e syntax.Expr) bound.Expr {
 		switch e.(type) {
 		case *syntax.Variable, *syntax.Property:
-			if slot, ok := p.groups[exprKey(e)]; ok {
+			if slot, ok := p.find(p.groups, e); ok && !v.readsLocal(e) {
 				return p.rows.read(slot, e.At())
 			}
 		}
 		return nil
 	}
 	v.aggregate = func(f *syntax.Func, a *fn.Aggregate) bound.Expr {
-		key := exprKey(f)
-		if slot, ok := p.aggs[key]; ok && key != "" {
+		if slot, ok := p.find(p.aggs, f); ok {
 			return p.rows.read(slot, f.Span)
 		}
-		return p.newAggregate(f, a, key)
+		return p.newAggregate(f, a)
 	}
 	return v
 }
 
 // newAggregate adds an aggregate to the clause and reads its slot.
-func (p *projector) newAggregate(f *syntax.Func, a *fn.Aggregate, key string) bound.Expr {
+func (p *projector) newAggregate(f *syntax.Func, a *fn.Aggregate) bound.Expr {
 	agg := p.env(p.where).aggregateArgs(f, a)
 	if p.b.err != nil {
 		return nothing(f.Span)
 	}
 	agg.Slot = p.rows.slot("", orNull(a.ResultType(types(agg.Args))))
 	p.out.Aggs = append(p.out.Aggs, agg)
-	if key != "" {
-		p.aggs[key] = agg.Slot
-	}
+	p.note(&p.aggs, f, agg.Slot)
 	return p.rows.read(agg.Slot, f.Span)
 }
 
@@ -281,8 +272,7 @@ type groupVars struct{ p *projector }
 
 func (v groupVars) resolve(name string, at syntax.Span) bound.Expr {
 	// A subquery asks for variables without going through env.instead.
-	key := exprKey(&syntax.Variable{Name: syntax.Name{Text: name}})
-	if slot, ok := v.p.groups[key]; ok {
+	if slot, ok := v.p.findName(v.p.groups, name); ok {
 		return v.p.rows.read(slot, at)
 	}
 	if !v.p.scope.has(name) {

@@ -159,28 +159,10 @@ func (n *names) clause(c syntax.Clause) {
 		for _, p := range c.Patterns {
 			n.pattern(p)
 		}
-		n.expr(c.Where)
-	case *syntax.Unwind:
-		n.expr(c.List)
-	case *syntax.Projection:
-		for _, item := range c.Items {
-			n.expr(item.Expr)
-		}
-		for _, s := range c.OrderBy {
-			n.expr(s.Expr)
-		}
-		n.exprs(c.Skip, c.Limit, c.Where)
-	case *syntax.Call:
-		n.exprs(c.Args...)
-		n.expr(c.Where)
 	case *syntax.CallSubquery:
 		n.query(c.Query)
-	case *syntax.Recall:
-		n.exprs(c.Query, c.Where, c.Depth, c.Limit)
-		for _, seed := range c.From {
-			n.exprs(seed.Node, seed.Weight)
-		}
 	}
+	clauseExprs(c, n.expr)
 }
 
 // mentions reports whether e contains an expression that test accepts. It does
