@@ -2,6 +2,7 @@ package benchmarks
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,16 +83,8 @@ func legsName(legs []string) string {
 }
 
 func recallSet(ctx context.Context, set string, legs []string) ([]outcome, error) {
-	questions, err := readLines[question](filepath.Join(set, "questions.jsonl"))
+	s, err := readRecallSet(set)
 	if err != nil {
-		return nil, err
-	}
-	byConversation, order, err := splitMemories(filepath.Join(set, "memories.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	links, err := os.ReadFile(filepath.Join(set, "links.jsonl"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	work, err := os.MkdirTemp("", "engram-bench-")
@@ -100,58 +93,93 @@ func recallSet(ctx context.Context, set string, legs []string) ([]outcome, error
 	}
 	defer os.RemoveAll(work)
 	var outcomes []outcome
-	for i, name := range order {
-		c := conversation{ordinal: i, memories: byConversation[name], legs: legs, dir: filepath.Join(work, fmt.Sprint(i))}
-		if len(order) == 1 {
-			c.links = links
-		}
-		for _, q := range questions {
-			if q.Conversation == name && len(q.Evidence) > 0 {
-				c.questions = append(c.questions, q)
-			}
-		}
-		got, err := c.run(ctx)
+	for i, c := range s.conversations {
+		got, err := c.run(ctx, filepath.Join(work, fmt.Sprint(i)), legs)
 		if err != nil {
-			return nil, fmt.Errorf("conversation %s: %w", name, err)
+			return nil, fmt.Errorf("conversation %s: %w", c.name, err)
 		}
 		outcomes = append(outcomes, got...)
+	}
+	if len(outcomes) == 0 {
+		return nil, errors.New("no question has evidence: there is nothing to measure")
 	}
 	return outcomes, nil
 }
 
-// splitMemories returns the lines of each conversation and the conversations in
-// order of appearance.
-func splitMemories(file string) (map[string][]byte, []string, error) {
-	type head struct {
-		Conversation string `json:"conversation"`
-	}
-	byName, order := map[string][]byte{}, []string(nil)
-	err := eachLine(file, func(line []byte) error {
-		var h head
-		if err := json.Unmarshal(line, &h); err != nil {
-			return err
-		}
-		if _, ok := byName[h.Conversation]; !ok {
-			order = append(order, h.Conversation)
-		}
-		byName[h.Conversation] = append(append(byName[h.Conversation], line...), '\n')
-		return nil
-	})
-	return byName, order, err
+// recallSetFiles is what a folder holds, by conversation in order of appearance.
+type recallSetFiles struct {
+	conversations []*conversation
+	byName        map[string]*conversation
+	ofMemory      map[string]*conversation
 }
 
 // conversation is one namespace of a set with its questions.
 type conversation struct {
+	name      string
 	ordinal   int
-	memories  []byte
-	links     []byte
+	memories  []byte // lines
+	links     []byte // lines
 	questions []question
-	legs      []string
-	dir       string
 }
 
-func (c conversation) run(ctx context.Context) (outcomes []outcome, err error) {
-	db, err := engram.Open(c.dir, &engram.Options{Create: true, RecallLegs: c.legs})
+func readRecallSet(set string) (*recallSetFiles, error) {
+	s := &recallSetFiles{byName: map[string]*conversation{}, ofMemory: map[string]*conversation{}}
+	if err := eachLine(filepath.Join(set, "memories.jsonl"), s.addMemory); err != nil {
+		return nil, err
+	}
+	questions, err := readLines[question](filepath.Join(set, "questions.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range questions {
+		c := s.byName[q.Conversation]
+		if c == nil {
+			return nil, fmt.Errorf("question %s is about the conversation %q, of which memories.jsonl has nothing", q.ID, q.Conversation)
+		}
+		if len(q.Evidence) > 0 {
+			c.questions = append(c.questions, q)
+		}
+	}
+	err = eachLine(filepath.Join(set, "links.jsonl"), s.addLink)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *recallSetFiles) addMemory(line []byte) error {
+	var head struct {
+		ID           string `json:"id"`
+		Conversation string `json:"conversation"`
+	}
+	if err := json.Unmarshal(line, &head); err != nil {
+		return err
+	}
+	c := s.byName[head.Conversation]
+	if c == nil {
+		c = &conversation{name: head.Conversation, ordinal: len(s.conversations)}
+		s.byName[head.Conversation] = c
+		s.conversations = append(s.conversations, c)
+	}
+	s.ofMemory[head.ID] = c
+	c.memories = append(append(c.memories, line...), '\n')
+	return nil
+}
+
+// addLink keeps a link within one conversation; others lead out of its namespace.
+func (s *recallSetFiles) addLink(line []byte) error {
+	var ends struct{ A, B string }
+	if err := json.Unmarshal(line, &ends); err != nil {
+		return err
+	}
+	if c := s.ofMemory[ends.A]; c != nil && c == s.ofMemory[ends.B] {
+		c.links = append(append(c.links, line...), '\n')
+	}
+	return nil
+}
+
+func (c *conversation) run(ctx context.Context, dir string, legs []string) (outcomes []outcome, err error) {
+	db, err := engram.Open(dir, &engram.Options{Create: true, RecallLegs: legs})
 	if err != nil {
 		return nil, err
 	}
@@ -161,11 +189,11 @@ func (c conversation) run(ctx context.Context) (outcomes []outcome, err error) {
 		}
 	}()
 	to := importer.Into(db)
-	if _, err := importer.Memories(ctx, to, strings.NewReader(string(c.memories)), importer.Options{}); err != nil {
+	if _, err := importer.Memories(ctx, to, bytes.NewReader(c.memories), importer.Options{}); err != nil {
 		return nil, err
 	}
 	if len(c.links) > 0 {
-		if _, err := importer.Links(ctx, to, strings.NewReader(string(c.links)), importer.Options{}); err != nil {
+		if _, err := importer.Links(ctx, to, bytes.NewReader(c.links), importer.Options{}); err != nil {
 			return nil, err
 		}
 	}
@@ -179,13 +207,13 @@ func (c conversation) run(ctx context.Context) (outcomes []outcome, err error) {
 	return outcomes, nil
 }
 
-func (c conversation) ask(ctx context.Context, db *engram.DB, q question) (outcome, error) {
+func (c *conversation) ask(ctx context.Context, db *engram.DB, q question) (outcome, error) {
 	o := outcome{category: q.Category, conversation: c.ordinal}
 	start := time.Now()
 	res, err := db.Query(ctx, "RECALL $question LIMIT 10 YIELD node AS m RETURN m.id AS id", map[string]any{"question": q.Question})
 	o.took = time.Since(start)
 	if err != nil {
-		if code := new(engram.Error); errors.As(err, &code) && code.Code == engram.CodeNothingToSearch {
+		if engram.IsCode(err, engram.CodeNothingToSearch) {
 			return o, nil // only stop words: nothing is recalled, which scores 0
 		}
 		return o, err

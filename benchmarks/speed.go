@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"text/tabwriter"
 
 	"engram"
@@ -42,13 +43,18 @@ type speedRow struct {
 // ErrChecksum ends a benchmark in which a result was wrong.
 var ErrChecksum = errors.New("a checksum or floor did not hold")
 
+// ErrSize refuses a size of a graph to generate.
+var ErrSize = errors.New("not a size")
+
 // Generate writes the benchmark graph of a named size, or of a number of nodes,
 // into dir.
 func Generate(dir, size string, seed uint32) error {
 	n, ok := graphgen.Sizes[size]
 	if !ok {
-		if _, err := fmt.Sscanf(size, "%d", &n); err != nil {
-			return fmt.Errorf("bench generate: size %q: want tiny, small, medium, large or a number of nodes", size)
+		var err error
+		if n, err = strconv.Atoi(size); err != nil || n < graphgen.MinNodes || n > graphgen.MaxNodes {
+			return fmt.Errorf("bench generate: size %q: %w: want tiny, small, medium, large or a number of nodes from %d to %d",
+				size, ErrSize, graphgen.MinNodes, graphgen.MaxNodes)
 		}
 	}
 	return graphgen.Generate(dir, n, seed)
@@ -122,13 +128,16 @@ func Speed(ctx context.Context, opts SpeedOptions, out io.Writer) (err error) {
 }
 
 func (r *speedRun) readSet() error {
-	for file, into := range map[string]any{"meta.json": &r.meta, "queries.json": &r.queries} {
-		text, err := os.ReadFile(filepath.Join(r.set, file))
+	for _, part := range []struct {
+		file string
+		into any
+	}{{"meta.json", &r.meta}, {"queries.json", &r.queries}} {
+		text, err := os.ReadFile(filepath.Join(r.set, part.file))
 		if err != nil {
 			return fmt.Errorf("%w; make a set with engramd bench generate", err)
 		}
-		if err := json.Unmarshal(text, into); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+		if err := json.Unmarshal(text, part.into); err != nil {
+			return fmt.Errorf("%s: %w", part.file, err)
 		}
 	}
 	r.size = fmt.Sprint(r.meta.N)

@@ -22,6 +22,7 @@ var metrics = []metric{
 	{"hop1", (*speedRun).hop1},
 	{"hop2", func(r *speedRun) error { return r.hops(2, r.queries.Hop2) }},
 	{"hop3", func(r *speedRun) error { return r.hops(3, r.queries.Hop3) }},
+	{"sp", (*speedRun).shortestPaths},
 	{"agg", func(r *speedRun) error { return r.agg("agg", "n.importance") }},
 	{"agg_prop", func(r *speedRun) error { return r.agg("agg_prop", "size(n.content)") }},
 	{"ft", (*speedRun).fullText},
@@ -143,6 +144,28 @@ func (r *speedRun) hops(k int, sources []int) error {
 		return err
 	}
 	row.Checksum = fmt.Sprint(total(counts))
+	r.add(row)
+	return nil
+}
+
+func (r *speedRun) shortestPaths() error {
+	q := r.queries.Sp
+	found, lengths := make([]int64, len(q)), make([]int64, len(q))
+	row, err := r.measure("sp", len(q), func(i int) error {
+		res, err := r.query("MATCH p = shortestPath((a {id: $a})-[*..6]->(b {id: $b})) RETURN length(p)", map[string]any{"a": id(q[i][0]), "b": id(q[i][1])})
+		if err != nil {
+			return err
+		}
+		found[i], lengths[i] = int64(len(res.Rows)), 0
+		if len(res.Rows) > 0 {
+			lengths[i] = res.Rows[0][0].AsInt()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	row.Checksum = fmt.Sprintf("%d:%d", total(found), total(lengths))
 	r.add(row)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"engram"
 
@@ -37,10 +38,12 @@ const consoleHelp = `Statements end with a semicolon:
 :help                    this page
 :quit                    leave`
 
-// lineReader hands out lines; io.EOF ends.
+// lineReader hands out lines; io.EOF ends, errInterrupt drops what was typed.
 type lineReader interface {
 	next(continued bool) (string, error)
 }
+
+var errInterrupt = errors.New("interrupted")
 
 // console runs statements from lines.
 type console struct {
@@ -48,95 +51,190 @@ type console struct {
 	db          *engram.DB
 	format      rowFormat
 	interactive bool
-	line        int // of input
+
+	line    int             // of input, from 1
+	pending strings.Builder // what no semicolon has ended yet
+	first   int             // the line on which pending begins
 }
 
 func (c *consoleCommand) Run(a *app) error {
-	return a.withNamespace(true, func(db *engram.DB) error {
-		con := &console{app: a, db: db, format: c.format()}
-		in, ok := a.in.(*os.File)
-		if !ok || !term.IsTerminal(int(in.Fd())) {
-			return con.run(&scriptReader{bufio.NewReader(a.in)})
-		}
-		rl, err := readline.NewEx(&readline.Config{Prompt: "engram> ", Stdin: in, Stdout: a.out, Stderr: a.err})
-		if err != nil {
-			return err
-		}
-		defer rl.Close()
-		con.interactive = true
-		a.printf("engram, namespace %s. :help helps, :quit leaves.\n", a.namespace)
-		return con.run(&terminalReader{rl})
+	opened := false
+	err := a.withNamespace(writing, func(db *engram.DB) error {
+		opened = true
+		return c.run(a, db)
 	})
+	if opened || !engram.IsCode(err, engram.CodeReadOnly) {
+		return err
+	}
+	// A read-only mount: what only reads can still be asked.
+	return a.withNamespace(reading, func(db *engram.DB) error {
+		fmt.Fprintln(a.err, "engramd: the data directory cannot be written, so statements can only read")
+		return c.run(a, db)
+	})
+}
+
+func (c *consoleCommand) run(a *app, db *engram.DB) error {
+	con := &console{app: a, db: db, format: c.format()}
+	in, ok := a.in.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return con.run(&scriptReader{bufio.NewReader(a.in)})
+	}
+	rl, err := readline.NewEx(&readline.Config{Prompt: "engram> ", Stdin: in, Stdout: a.out, Stderr: a.err})
+	if err != nil {
+		return err
+	}
+	defer rl.Close()
+	con.interactive = true
+	a.printf("engram, namespace %s. :help helps, :quit leaves.\n", a.namespace)
+	return con.run(&terminalReader{rl})
 }
 
 // run reads statements until the input ends. A script stops at its first error;
 // a person is told and goes on.
 func (c *console) run(lines lineReader) error {
-	var pending strings.Builder
-	first := 1
 	for {
-		line, err := lines.next(pending.Len() > 0)
-		if err != nil {
-			if rest := strings.TrimSpace(pending.String()); rest != "" && errors.Is(err, io.EOF) {
-				return c.execute(rest, first)
-			}
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
+		line, err := lines.next(c.pending.Len() > 0)
+		switch {
+		case errors.Is(err, errInterrupt) && c.pending.Len() > 0:
+			c.pending.Reset()
+			continue
+		case errors.Is(err, errInterrupt):
+			return nil
+		case errors.Is(err, io.EOF):
+			return c.end()
+		case err != nil:
 			return err
 		}
 		c.line++
-		if trimmed := strings.TrimSpace(line); pending.Len() == 0 && strings.HasPrefix(trimmed, ":") {
-			quit, err := c.command(trimmed)
-			if quit || err != nil && !c.interactive {
-				return err
-			}
-			c.tell(err)
-			continue
+		if c.line == 1 {
+			line = strings.TrimPrefix(line, "\ufeff")
 		}
-		if pending.Len() == 0 {
-			first = c.line
+		quit, err := c.take(line)
+		if err != nil && !c.interactive {
+			return err
 		}
-		pending.WriteString(line + "\n")
-		statements, rest := engram.SplitStatements(pending.String())
-		pending.Reset()
-		if strings.TrimSpace(rest) != "" {
-			pending.WriteString(rest)
+		if err != nil {
+			fmt.Fprintln(c.app.err, strings.TrimRight(err.Error(), "\n"))
 		}
-		for _, s := range statements {
-			if err := c.execute(s, first); err != nil {
-				if !c.interactive {
-					return err
-				}
-				c.tell(err)
-			}
+		if quit || c.app.ctx.Err() != nil {
+			return c.app.ctx.Err()
 		}
 	}
 }
 
-func (c *console) tell(err error) {
-	if err != nil {
-		fmt.Fprintln(c.app.err, err)
-	}
-}
-
-func (c *console) execute(statement string, line int) error {
-	if strings.TrimSpace(statement) == "" {
+// end runs what stands behind the last semicolon.
+func (c *console) end() error {
+	rest := c.pending.String()
+	if onlyComments(rest) {
 		return nil
 	}
+	trimmed := strings.TrimSpace(rest)
+	return c.execute(trimmed, position(rest[:strings.Index(rest, trimmed)], c.first))
+}
+
+// take takes a line in and runs the statements that end on it.
+func (c *console) take(line string) (quit bool, err error) {
+	if trimmed := strings.TrimSpace(line); c.pending.Len() == 0 && strings.HasPrefix(trimmed, ":") {
+		quit, err = c.command(trimmed)
+		if err != nil && !c.interactive {
+			err = fmt.Errorf("script line %d: %w", c.line, err)
+		}
+		return quit, err
+	}
+	if c.pending.Len() == 0 {
+		c.first = c.line
+	}
+	c.pending.WriteString(line + "\n")
+	if !strings.Contains(line, ";") {
+		if onlyComments(c.pending.String()) {
+			c.pending.Reset()
+		}
+		return false, nil
+	}
+	text := c.pending.String()
+	statements, rest := engram.SplitStatements(text)
+	c.pending.Reset()
+	at := 0
+	for _, s := range statements {
+		at += strings.Index(text[at:], s) // only blanks and semicolons stand between
+		if !onlyComments(s) {
+			if err := c.execute(s, position(text[:at], c.first)); err != nil {
+				return false, err
+			}
+		}
+		at += len(s)
+	}
+	if !onlyComments(rest) {
+		c.first += strings.Count(text[:len(text)-len(rest)], "\n")
+		c.pending.WriteString(rest)
+	}
+	return false, nil
+}
+
+// onlyComments reports whether there is no statement in a text.
+func onlyComments(text string) bool {
+	for {
+		text = strings.TrimSpace(text)
+		var end string
+		switch {
+		case text == "":
+			return true
+		case strings.HasPrefix(text, "//"):
+			end = "\n"
+		case strings.HasPrefix(text, "/*"):
+			end = "*/"
+		default:
+			return false
+		}
+		_, after, ended := strings.Cut(text[2:], end)
+		if !ended {
+			return end == "\n" // an open comment goes on
+		}
+		text = after
+	}
+}
+
+// place is where a statement begins in a script: its line from 1 and how many
+// characters stand before it there.
+type place struct{ line, before int }
+
+// position returns the place behind a text that begins on a line.
+func position(text string, first int) place {
+	newline := strings.LastIndexByte(text, '\n')
+	return place{first + strings.Count(text, "\n"), utf8.RuneCountInString(text[newline+1:])}
+}
+
+func (c *console) execute(statement string, at place) error {
 	res, err := c.db.Query(c.app.ctx, statement, nil)
 	if err != nil {
 		if c.interactive {
 			return err
 		}
-		return fmt.Errorf("script line %d: %w", line, err)
+		return inScript(err, at)
 	}
 	return printResult(c.app.out, res, c.format)
 }
 
+// inScript counts the place of an error from the script's begin.
+func inScript(err error, at place) error {
+	var e *engram.Error
+	if !errors.As(err, &e) || e.Line == 0 {
+		return fmt.Errorf("script line %d: %w", at.line, err)
+	}
+	moved := *e
+	moved.Line += at.line - 1
+	if e.Line == 1 {
+		moved.Column += at.before
+	}
+	const where = " at line %d, column %d"
+	moved.Message = fmt.Sprintf("script line %d: ", moved.Line) +
+		strings.Replace(e.Message, fmt.Sprintf(where, e.Line, e.Column), fmt.Sprintf(where, moved.Line, moved.Column), 1)
+	return &moved
+}
+
 // command runs one of the console's own commands.
 func (c *console) command(text string) (quit bool, err error) {
-	name, arg, _ := strings.Cut(strings.TrimPrefix(text, ":"), " ")
+	name, arg, _ := strings.Cut(strings.TrimRight(strings.TrimPrefix(text, ":"), "; "), " ")
 	switch name {
 	case "quit", "exit", "q":
 		return true, nil
@@ -178,7 +276,7 @@ func (t *terminalReader) next(continued bool) (string, error) {
 	t.rl.SetPrompt(prompt)
 	line, err := t.rl.Readline()
 	if errors.Is(err, readline.ErrInterrupt) {
-		return "", io.EOF
+		return "", errInterrupt
 	}
 	return line, err
 }

@@ -15,7 +15,16 @@ import (
 var demoScript string
 
 type demoCommand struct {
-	Keep string `help:"Build the memory in this data directory and keep it." placeholder:"DIR"`
+	Keep string `help:"Build the memory in this data directory, which must be new or empty, and keep it." placeholder:"DIR"`
+}
+
+// Help is shown by --help.
+func (demoCommand) Help() string {
+	return `Needs no network and touches nothing but its temporary directory.
+
+Examples:
+  engramd demo
+  engramd demo --keep ./yard`
 }
 
 func (c *demoCommand) Run(a *app) (err error) {
@@ -25,9 +34,11 @@ func (c *demoCommand) Run(a *app) (err error) {
 			return err
 		}
 		defer os.RemoveAll(dir)
+	} else if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return &usageError{fmt.Errorf("--keep %s: the directory is not empty", dir)}
 	}
 	demo := &app{ctx: a.ctx, in: a.in, out: a.out, err: a.err, data: dir, namespace: "default"}
-	err = demo.withNamespace(true, func(db *engram.DB) error {
+	err = demo.withNamespace(writing, func(db *engram.DB) error {
 		statements, rest := engram.SplitStatements(demoScript)
 		if strings.TrimSpace(rest) != "" {
 			return fmt.Errorf("demo: unfinished statement %q", rest)

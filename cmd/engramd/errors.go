@@ -24,8 +24,15 @@ const (
 // usageError is a command line that makes no sense.
 type usageError struct{ err error }
 
-func (e *usageError) Error() string { return e.err.Error() + "\nSee engramd --help." }
+func (e *usageError) Error() string { return e.err.Error() + "\nSee engramd --help, or --help behind a command." }
 func (e *usageError) Unwrap() error { return e.err }
+
+// missingFileError is an input that is not there.
+type missingFileError struct{ path string }
+
+func (e *missingFileError) Error() string {
+	return e.path + ": there is no such file; check the path"
+}
 
 // errCheckFailed ends a check or a benchmark whose report tells the rest.
 var errCheckFailed = errors.New("the check failed; see the report above")
@@ -34,7 +41,7 @@ var exitCodes = map[engram.Code]int{
 	engram.CodeNotFound: exitNotFound,
 	engram.CodeBusy:     exitInUse,
 	engram.CodeDamaged:  exitDamaged, engram.CodeForeign: exitDamaged, engram.CodeNewerFormat: exitDamaged,
-	engram.CodeLimitExceeded: exitLimit,
+	engram.CodeLimitExceeded: exitLimit, engram.CodeResourceExhausted: exitLimit, engram.CodeFull: exitLimit,
 	engram.CodeReadOnly:      exitRefused, engram.CodePoisoned: exitRefused,
 }
 
@@ -47,6 +54,10 @@ func report(w io.Writer, err error) int {
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return exitUsage
+	}
+	var missing *missingFileError
+	if errors.As(err, &missing) {
+		return exitNotFound
 	}
 	if errors.Is(err, errCheckFailed) {
 		return exitDamaged

@@ -83,10 +83,14 @@ func summary(res *engram.Result) string {
 		n    int64
 		what string
 	}{
-		{c.NodesCreated, "node created"}, {c.NodesDeleted, "node deleted"},
-		{c.EdgesCreated, "edge created"}, {c.EdgesDeleted, "edge deleted"},
-		{c.PropertiesSet, "property set"}, {c.PropertiesRemoved, "property removed"},
-		{c.LabelsAdded, "label added"}, {c.LabelsRemoved, "label removed"},
+		{c.NodesCreated, "node created"},
+		{c.NodesDeleted, "node deleted"},
+		{c.EdgesCreated, "edge created"},
+		{c.EdgesDeleted, "edge deleted"},
+		{c.PropertiesSet, "property set"},
+		{c.PropertiesRemoved, "property removed"},
+		{c.LabelsAdded, "label added"},
+		{c.LabelsRemoved, "label removed"},
 	} {
 		if n.n > 0 {
 			parts = append(parts, plural(n.n, n.what))

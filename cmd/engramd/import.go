@@ -18,8 +18,8 @@ import (
 )
 
 type importCommand struct {
-	Files []string `arg:"" help:"A memories file (.jsonl), or a CSV file of nodes and then one of edges." type:"existingfile"`
-	Links string   `help:"A file of links between the memories (.jsonl with a, b, type, weight)." type:"existingfile" placeholder:"FILE"`
+	Files []string `arg:"" help:"A memories file (.jsonl), or a CSV file of nodes and then one of edges." placeholder:"FILE"`
+	Links string   `help:"A file of links between the memories (.jsonl with a, b, type, weight)." placeholder:"FILE"`
 	Split string   `help:"One namespace for each: ${enum}." enum:"none,conversation" default:"none"`
 	Batch int      `help:"Lines in a transaction, 1 to 10,000." default:"500" placeholder:"N"`
 	Ack   bool     `help:"Print a line ACK <seq> <lines> for every transaction once it is durable."`
@@ -47,6 +47,9 @@ func (c *importCommand) Run(a *app) error {
 			csv++
 		}
 	}
+	if c.Begin && !c.Ack {
+		return &usageError{errors.New("--ack-begin goes with --ack")}
+	}
 	switch {
 	case csv == len(c.Files) && csv <= 2:
 		if c.Links != "" || c.Split != "none" {
@@ -63,95 +66,103 @@ func (c *importCommand) memories(a *app) error {
 	if c.Split == "conversation" {
 		return c.split(a)
 	}
-	return a.withNamespace(true, func(db *engram.DB) error {
-		to := importer.Into(db)
-		report, err := c.withFile(a, c.Files[0], func(f io.Reader, opts importer.Options) (importer.Report, error) {
-			return importer.Memories(a.ctx, to, f, opts)
-		})
-		if err != nil {
+	memories, err := openInput(c.Files[0])
+	if err != nil {
+		return err
+	}
+	defer memories.Close()
+	var links *os.File
+	if c.Links != "" {
+		if links, err = openInput(c.Links); err != nil {
 			return err
 		}
-		a.reportImport(c.Files[0], report)
-		if c.Links == "" {
-			return nil
+		defer links.Close()
+	}
+	return a.withNamespace(writing, func(db *engram.DB) error {
+		to := importer.Into(db)
+		err := c.run(a, func(opts importer.Options) (importer.Report, error) {
+			return importer.Memories(a.ctx, to, memories, opts)
+		}, c.Files[0])
+		if err != nil || links == nil {
+			return err
 		}
-		report, err = c.withFile(a, c.Links, func(f io.Reader, opts importer.Options) (importer.Report, error) {
-			return importer.Links(a.ctx, to, f, opts)
-		})
-		if err == nil {
-			a.reportImport(c.Links, report)
-		}
-		return err
+		return c.run(a, func(opts importer.Options) (importer.Report, error) {
+			return importer.Links(a.ctx, to, links, opts)
+		}, c.Links)
 	})
 }
 
-// split imports every conversation into a namespace of its own name.
+// split imports every conversation into a namespace of its own name, and what
+// belongs to none into the namespace of the command line.
 func (c *importCommand) split(a *app) error {
 	if c.Links != "" {
 		return &usageError{errors.New("--links goes with one namespace: links may join conversations")}
 	}
-	r, err := server.OpenRegistry(a.data, server.RegistryOptions{Create: true})
+	memories, err := openInput(c.Files[0])
 	if err != nil {
 		return err
 	}
-	target := func(conversation string) (importer.Target, error) {
-		db, err := r.Open(server.NamespaceFor(conversation), true)
-		if err != nil {
-			return nil, err
+	defer memories.Close()
+	return a.withRegistry(writing, func(r *server.Registry) error {
+		taken := map[string]string{}
+		target := func(conversation string) (importer.Target, error) {
+			name := a.namespace
+			if conversation != "" {
+				name = server.NamespaceFor(conversation)
+			}
+			if other, ok := taken[name]; ok {
+				return nil, fmt.Errorf("the conversations %q and %q would share the namespace %s; rename one", other, conversation, name)
+			}
+			taken[name] = conversation
+			db, err := r.Open(name, true)
+			if err != nil {
+				return nil, err
+			}
+			return importer.Into(db), nil
 		}
-		return importer.Into(db), nil
-	}
-	report, err := c.withFile(a, c.Files[0], func(f io.Reader, opts importer.Options) (importer.Report, error) {
-		return importer.Split(a.ctx, target, f, opts)
+		return c.run(a, func(opts importer.Options) (importer.Report, error) {
+			return importer.Split(a.ctx, target, memories, opts)
+		}, c.Files[0])
 	})
-	if closeErr := r.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		a.reportImport(c.Files[0], report)
-	}
-	return err
 }
 
 func (c *importCommand) graph(a *app) error {
-	return a.withNamespace(true, func(db *engram.DB) error {
-		nodes, err := os.Open(c.Files[0])
+	nodes, err := openInput(c.Files[0])
+	if err != nil {
+		return err
+	}
+	defer nodes.Close()
+	var edges io.ReadSeeker
+	if len(c.Files) == 2 {
+		f, err := openInput(c.Files[1])
 		if err != nil {
 			return err
 		}
-		defer nodes.Close()
-		var edges io.ReadSeeker
-		if len(c.Files) == 2 {
-			f, err := os.Open(c.Files[1])
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			edges = f
-		}
-		opts, done := c.options(a, c.Files...)
-		report, err := importer.Graph(a.ctx, db, nodes, edges, opts)
-		done()
-		if err == nil {
-			a.reportImport(strings.Join(c.Files, " and "), report)
-		}
-		return err
+		defer f.Close()
+		edges = f
+	}
+	return a.withNamespace(writing, func(db *engram.DB) error {
+		return c.run(a, func(opts importer.Options) (importer.Report, error) {
+			return importer.Graph(a.ctx, db, nodes, edges, opts)
+		}, c.Files...)
 	})
 }
 
-func (c *importCommand) withFile(a *app, name string, run func(io.Reader, importer.Options) (importer.Report, error)) (importer.Report, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return importer.Report{}, err
-	}
-	defer f.Close()
-	opts, done := c.options(a, name)
-	report, err := run(f, opts)
+// run imports files and tells what came of it.
+func (c *importCommand) run(a *app, fn func(importer.Options) (importer.Report, error), files ...string) error {
+	opts, done := c.options(a, files...)
+	report, err := fn(opts)
 	done()
+	source := strings.Join(files, " and ")
 	if err != nil {
-		return report, fmt.Errorf("%s: %w", name, err)
+		if report.Transactions > 0 {
+			return fmt.Errorf("%s: %w\n%s are in; importing the file again goes on from there",
+				source, err, plural(int64(report.Transactions), "transaction"))
+		}
+		return fmt.Errorf("%s: %w\nNothing was imported.", source, err) //nolint:staticcheck // a sentence of its own line
 	}
-	return report, nil
+	a.reportImport(source, report)
+	return nil
 }
 
 // options set up the progress bar, on a terminal only, and the acknowledgements.

@@ -10,22 +10,63 @@ type statsCommand struct {
 	JSON bool `help:"Print one JSON object."`
 }
 
+// Help is shown by --help.
+func (statsCommand) Help() string {
+	return `Examples:
+  engramd stats
+  engramd stats --json`
+}
+
 func (c *statsCommand) Run(a *app) error {
-	return a.withNamespace(false, func(db *engram.DB) error {
+	return a.withNamespace(reading, func(db *engram.DB) error {
 		if c.JSON {
-			stats, err := db.Stats(a.ctx)
-			if err != nil {
-				return err
-			}
-			text, err := json.MarshalIndent(stats, "", "  ")
-			if err != nil {
-				return err
-			}
-			a.printf("%s\n", text)
-			return nil
+			return statsJSON(a, db)
 		}
 		return printStats(a, db)
 	})
+}
+
+// count is a name and how often it is used.
+type count struct {
+	Name  string `json:"name"`
+	Count int64  `json:"count"`
+}
+
+func statsJSON(a *app, db *engram.DB) error {
+	s, err := db.Stats(a.ctx)
+	if err != nil {
+		return err
+	}
+	counts := func(list []engram.NamedCount) []count {
+		out := []count{}
+		for _, c := range list {
+			out = append(out, count{c.Name, c.Count})
+		}
+		return out
+	}
+	return printObject(a, struct {
+		Namespace   string  `json:"namespace"`
+		Transaction uint64  `json:"transaction"`
+		Nodes       int64   `json:"nodes"`
+		Edges       int64   `json:"edges"`
+		Keys        int64   `json:"property_names"`
+		Labels      []count `json:"labels"`
+		Types       []count `json:"relation_types"`
+		FileBytes   int64   `json:"file_bytes"`
+		UsedBytes   int64   `json:"used_bytes"`
+	}{
+		a.namespace, s.Seq, s.Nodes, s.Edges, int64(s.Keys), counts(s.Labels), counts(s.Types),
+		s.Store.FileBytes, s.Store.UsedBytes,
+	})
+}
+
+func printObject(a *app, object any) error {
+	text, err := json.MarshalIndent(object, "", "  ")
+	if err != nil {
+		return err
+	}
+	a.printf("%s\n", text)
+	return nil
 }
 
 type checkCommand struct {
@@ -35,29 +76,42 @@ type checkCommand struct {
 // Help is shown by --help.
 func (checkCommand) Help() string {
 	return `Reads everything: the store's pages, every record's checksum, ids, indexes, edges and their ends,
-counters, and the text index. Exits with 5 when something is wrong, and names it.`
+counters, and the text index. Changes nothing. Exits with 5 when something is wrong, and names it.
+
+Examples:
+  engramd check
+  engramd --data ./backup check --json`
 }
 
 func (c *checkCommand) Run(a *app) error {
-	return a.withNamespace(false, func(db *engram.DB) error {
+	return a.withNamespace(reading, func(db *engram.DB) error {
 		report, err := db.Check(a.ctx)
 		if err != nil {
 			return err
 		}
 		if c.JSON {
-			text, err := json.MarshalIndent(report, "", "  ")
-			if err != nil {
-				return err
-			}
-			a.printf("%s\n", text)
+			err = checkJSON(a, report)
 		} else {
 			a.printf("%s\n", report)
 		}
-		if !report.OK() {
+		if err == nil && !report.OK() {
 			return errCheckFailed
 		}
-		return nil
+		return err
 	})
+}
+
+func checkJSON(a *app, r *engram.Report) error {
+	problems := append([]string{}, r.Problems...) // [] and not null
+	return printObject(a, struct {
+		OK          bool     `json:"ok"`
+		Transaction uint64   `json:"transaction"`
+		Records     int64    `json:"records"`
+		Nodes       int64    `json:"nodes"`
+		Edges       int64    `json:"edges"`
+		Problems    []string `json:"problems"`
+		More        int64    `json:"more_problems"`
+	}{r.OK(), r.Seq, r.Records, r.Nodes, r.Edges, problems, r.More})
 }
 
 // printStats prints what a person wants to know of a namespace.
@@ -66,7 +120,8 @@ func printStats(a *app, db *engram.DB) error {
 	if err != nil {
 		return err
 	}
-	a.printf("namespace %s: %d nodes, %d edges, %d property names, transaction %d\n", a.namespace, s.Nodes, s.Edges, s.Keys, s.Seq)
+	a.printf("namespace %s: %s, %s, %s, transaction %d\n", a.namespace, plural(s.Nodes, "node"),
+		plural(s.Edges, "edge"), plural(int64(s.Keys), "name of properties"), s.Seq)
 	for _, list := range []struct {
 		title  string
 		counts []engram.NamedCount

@@ -58,16 +58,24 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		switch r := recover().(type) {
 		case nil:
 		case exit:
-			code = int(r)
+			if code = int(r); len(args) == 0 {
+				code = exitUsage
+			}
 		default:
 			panic(r)
 		}
 	}()
 	var g grammar
 	parser, err := kong.New(&g, kong.Name("engramd"), kong.Description(description), kong.Writers(out, errOut),
-		kong.Exit(func(code int) { panic(exit(code)) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.Exit(func(code int) { panic(exit(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
 	if err != nil {
 		return report(errOut, err)
+	}
+	if len(args) == 0 {
+		parser.Stdout = errOut
+		_, _ = parser.Parse([]string{"--help"}) // ends the run early
+		return exitUsage
 	}
 	command, err := parser.Parse(args)
 	if err != nil {

@@ -1,16 +1,41 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"engram"
 	"engram/server"
 )
 
+// access is what a command does with a namespace.
+type access bool
+
+const (
+	reading access = false // changes nothing on disk; refuses what is missing
+	writing access = true  // creates what is missing
+)
+
 // withNamespace opens the namespace of the command line for fn and closes it
-// again. Writing commands create what is missing; reading ones refuse it.
-func (a *app) withNamespace(create bool, fn func(*engram.DB) error) (err error) {
-	r, err := server.OpenRegistry(a.data, server.RegistryOptions{Create: create})
+// again.
+func (a *app) withNamespace(how access, fn func(*engram.DB) error) error {
+	return a.withRegistry(how, func(r *server.Registry) error {
+		db, err := r.Open(a.namespace, how == writing)
+		if err != nil {
+			return err
+		}
+		return fn(db)
+	})
+}
+
+// withRegistry opens the data directory for fn and closes it again.
+func (a *app) withRegistry(how access, fn func(*server.Registry) error) (err error) {
+	if err := engram.CheckNamespace(a.namespace); err != nil {
+		return &usageError{err}
+	}
+	r, err := server.OpenRegistry(a.data, server.RegistryOptions{Create: how == writing, ReadOnly: how == reading})
 	if err != nil {
 		return err
 	}
@@ -19,11 +44,35 @@ func (a *app) withNamespace(create bool, fn func(*engram.DB) error) (err error) 
 			err = closeErr
 		}
 	}()
-	db, err := r.Open(a.namespace, create)
-	if err != nil {
-		return err
+	return fn(r)
+}
+
+// openInput opens a file that the command line names.
+func openInput(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &missingFileError{path}
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, &usageError{fmt.Errorf("%s is a directory, not a file", path)}
 	}
-	return fn(db)
+	return os.Open(path)
+}
+
+// existingDir tells whether a folder that the command line names is there.
+func existingDir(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &missingFileError{path}
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return &usageError{fmt.Errorf("%s is a file, not a directory", path)}
+	}
+	return nil
 }
 
 func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, args...) }

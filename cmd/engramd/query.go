@@ -10,13 +10,16 @@ import (
 
 // outputFlags choose how rows are printed.
 type outputFlags struct {
-	JSON   bool   `help:"Print one JSON object a row (the same as --format json)."`
-	Format string `help:"How to print rows: ${enum}." enum:"table,json,csv" default:"table"`
+	JSON   bool   `help:"Print one JSON object a row (the same as --format json)." xor:"format"`
+	Format string `help:"How to print rows: table (the default), json or csv." enum:",table,json,csv" default:"" xor:"format" placeholder:"FORMAT"`
 }
 
 func (f outputFlags) format() rowFormat {
-	if f.JSON {
+	switch {
+	case f.JSON:
 		return formatJSON
+	case f.Format == "":
+		return formatTable
 	}
 	return rowFormat(f.Format)
 }
@@ -47,7 +50,7 @@ func (c *queryCommand) Run(a *app) error {
 	if writes && c.ReadOnly {
 		return &usageError{fmt.Errorf("the statement writes, and --read-only was given")}
 	}
-	return a.withNamespace(writes, func(db *engram.DB) error {
+	return a.withNamespace(access(writes), func(db *engram.DB) error {
 		res, err := db.Query(a.ctx, c.Statement, params)
 		if err != nil {
 			return err
@@ -70,7 +73,11 @@ func parseParams(list []string) (map[string]any, error) {
 		if err := d.Decode(&v); err != nil || d.More() {
 			v = text
 		}
-		params[strings.TrimPrefix(name, "$")] = v
+		name = strings.TrimPrefix(name, "$")
+		if _, ok := params[name]; ok {
+			return nil, &usageError{fmt.Errorf("parameter %q is given twice", name)}
+		}
+		params[name] = v
 	}
 	return params, nil
 }

@@ -34,7 +34,7 @@ func (c *recallCommand) Run(a *app) error {
 		statement += ", why"
 	}
 	params := map[string]any{"question": strings.Join(c.Question, " "), "depth": c.Depth, "limit": c.Limit}
-	return a.withNamespace(false, func(db *engram.DB) error {
+	return a.withNamespace(reading, func(db *engram.DB) error {
 		res, err := db.Query(a.ctx, statement, params)
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (c *rememberCommand) Run(a *app) error {
 		labels.WriteString(":`" + strings.ReplaceAll(l, "`", "``") + "`")
 	}
 	statement := "REMEMBER $text " + labels.String() + " $props ALONE AS m\nRETURN m.id AS id, m.content AS content"
-	return a.withNamespace(true, func(db *engram.DB) error {
+	return a.withNamespace(writing, func(db *engram.DB) error {
 		res, err := db.Query(a.ctx, statement, map[string]any{"text": strings.Join(c.Text, " "), "props": props})
 		if err != nil {
 			return err

@@ -4,6 +4,9 @@ import "runtime/debug"
 
 type versionCommand struct{}
 
+// Help is shown by --help.
+func (versionCommand) Help() string { return "Example:\n  engramd version" }
+
 func (versionCommand) Run(a *app) error {
 	version, revision, dirty := "(devel)", "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {

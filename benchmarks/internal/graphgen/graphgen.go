@@ -26,6 +26,13 @@ const DefaultSeed = 20261130
 // Sizes are the named numbers of nodes; there are five edges a node.
 var Sizes = map[string]int{"tiny": 1_000, "small": 10_000, "medium": 100_000, "large": 1_000_000}
 
+// The numbers of nodes that can be generated: there must be room for five distinct
+// edges a node, and an edge's number fits 32 bits.
+const (
+	MinNodes = 10
+	MaxNodes = 100_000_000
+)
+
 const (
 	startSecond = 1577836800 // 2020-01-01
 	spanSeconds = 5 * 365 * 86400
@@ -68,8 +75,8 @@ type node struct {
 // Generate writes nodes.csv, edges.csv, their JSON Lines forms, writes.jsonl,
 // queries.json and meta.json for n nodes into dir, which it creates.
 func Generate(dir string, n int, seed uint32) error {
-	if n < 2 {
-		return fmt.Errorf("generate: %d nodes, want at least 2", n)
+	if n < MinNodes || n > MaxNodes {
+		return fmt.Errorf("generate: %d nodes, want %d to %d", n, MinNodes, MaxNodes)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
