@@ -55,9 +55,7 @@ func TestUnknownPoisons(t *testing.T) {
 			wantAnswer(t, unknown, store.Unknown, ErrOutcomeUnknown)
 			wantAnswer(t, onTop, store.Failed, ErrAborted)
 			wantAnswer(t, reading, store.Failed, ErrAborted)
-			if _, err := e.AcquireSlot(t.Context()); !errors.Is(err, ErrPoisoned) || !errors.Is(err, storetest.ErrInjected) {
-				t.Errorf("AcquireSlot: %v; want poisoned and why", err)
-			}
+			wantRefused(t, e, ErrPoisoned, storetest.ErrInjected)
 			for _, open := range []func() (*Snapshot[int], error){e.Snapshot, e.LongSnapshot} {
 				snap := snapshot(t, open)
 				wantValue(t, snap, "a", "1")
@@ -76,9 +74,7 @@ func TestAFailedSyncIsNeverRetried(t *testing.T) {
 	faulty := storetest.NewFaulty(newMem(t), map[int]storetest.Fault{1: {Outcome: store.Unknown}})
 	e := open(t, faulty, Options[int]{})
 	wantAnswer(t, begin(t, e, "a", "1"), store.Unknown, ErrOutcomeUnknown)
-	if _, err := e.AcquireSlot(t.Context()); !errors.Is(err, ErrPoisoned) {
-		t.Errorf("AcquireSlot: %v; want poisoned", err)
-	}
+	wantRefused(t, e, ErrPoisoned)
 	if n := faulty.UsesAfterUnknown(); n != 0 || faulty.Applies() != 1 {
 		t.Errorf("after an unknown outcome the store was used %d times, with %d Applies in all; want 0, 1", n, faulty.Applies())
 	}

@@ -78,13 +78,16 @@ func newSimulation(r *rapid.T, reopen func() store.Driver) *simulation {
 	return s
 }
 
-// faultyDriver lets the simulation choose the fault while the Apply is at the gate.
+// gated lets the simulation choose the fault while the Apply is at the gate.
 type gated struct {
 	store.Driver
 	s *simulation
 }
 
 func (g gated) Apply(expect store.Seq, batches []store.Batch) (store.Outcome, error) {
+	if g.s.faulty.UsesAfterUnknown() > 0 || g.s.fault != nil && g.s.fault.Outcome == store.Unknown {
+		return g.s.faulty.Apply(expect, batches) // forbidden, and counted
+	}
 	g.s.entered <- struct{}{}
 	<-g.s.proceed
 	if f := g.s.fault; f != nil {
@@ -121,6 +124,9 @@ func (s *simulation) open(r *rapid.T, initial *state) {
 func (s *simulation) slot(r *rapid.T) *Slot[*state] {
 	slot, err := s.engine.AcquireSlot(context.Background())
 	if s.poisoned {
+		if err == nil {
+			slot.Abort()
+		}
 		if !errors.Is(err, ErrPoisoned) {
 			r.Fatalf("AcquireSlot on a poisoned engine: %v; want poisoned", err)
 		}
@@ -445,7 +451,12 @@ func TestCommitSimulation(t *testing.T) {
 
 func simulate(r *rapid.T, reopen func() store.Driver) {
 	s := newSimulation(r, reopen)
-	defer func() { s.close(r) }()
+	passed := false
+	defer func() {
+		if passed { // else the engine may be in any state
+			s.close(r)
+		}
+	}()
 	keys := rapid.SampledFrom([]string{"a", "b", "c", "d"})
 	r.Repeat(map[string]func(*rapid.T){
 		"write":         func(r *rapid.T) { s.write(r, keys) },
@@ -459,4 +470,5 @@ func simulate(r *rapid.T, reopen func() store.Driver) {
 		"restart":       s.restart,
 		"":              s.check,
 	})
+	passed = true
 }
