@@ -2,8 +2,12 @@ package bolt
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -12,7 +16,31 @@ import (
 	"engram/graph/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain doubles as the child of tests that need a process of their own.
+func TestMain(m *testing.M) {
+	if kind, dir, ok := strings.Cut(os.Getenv(childEnv), ":"); ok {
+		os.Exit(fullDisk(kind, dir))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// child runs this test binary as a process with a mount namespace of its own.
+func child(t *testing.T, env string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), env)
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+	return cmd
+}
 
 // small keeps tests within the least mapping.
 var small = &Options{MaxSize: MinMaxSize}

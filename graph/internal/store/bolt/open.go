@@ -25,8 +25,9 @@ const (
 	// be smaller than the mapping.
 	MinMaxSize = 32 << 20
 
-	growStep    = 4 << 20 // bytes by which a file grows, with a sync each time
-	lockTimeout = time.Second
+	growStep    = 4 << 20                // bytes by which a file grows, with a sync each time
+	lockTimeout = time.Second            // for opening: who only examines holds the lock shortly
+	peekTimeout = 100 * time.Millisecond // for examining: whoever locks longer is an owner
 )
 
 // Options for opening; nil means the defaults.
@@ -130,7 +131,7 @@ func Open(path string, opts *Options) (*Driver, error) {
 		o.MaxSize = DefaultMaxSize
 	}
 	o.MaxSize = max(o.MaxSize, MinMaxSize, 2*in.Size)
-	db, file, err := openBolt(path, &o)
+	db, file, err := openBolt(path, &o, lockTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +161,7 @@ func Examine(path string, acked store.Seq) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	db, _, err := openBolt(path, &Options{ReadOnly: true})
+	db, _, err := openBolt(path, &Options{ReadOnly: true}, peekTimeout)
 	if err != nil {
 		return Info{}, err
 	}
@@ -242,14 +243,14 @@ func verifyBeforeScan(path string) error {
 // openBolt opens the bbolt file and returns bbolt's own file handle beside it.
 // The first size tried is the wanted one, then smaller ones while the process has
 // too few addresses.
-func openBolt(path string, opts *Options) (db *bbolt.DB, file *os.File, err error) {
+func openBolt(path string, opts *Options, timeout time.Duration) (db *bbolt.DB, file *os.File, err error) {
 	flags := os.O_RDWR
 	if opts.ReadOnly {
 		flags = os.O_RDONLY
 	}
 	for size := opts.MaxSize; ; size = max(size/4, MinMaxSize) {
 		bo := &bbolt.Options{
-			Timeout: lockTimeout, ReadOnly: opts.ReadOnly, FreelistType: bbolt.FreelistMapType,
+			Timeout: timeout, ReadOnly: opts.ReadOnly, FreelistType: bbolt.FreelistMapType,
 			InitialMmapSize: int(size), MaxSize: int(size),
 			NoFreelistSync: true, // opening must not write; Apply decides anew each time
 			OpenFile: func(name string, _ int, mode os.FileMode) (*os.File, error) {
