@@ -33,6 +33,7 @@ type Report struct {
 	Index    int64 // index entries
 	Overflow int64 // values out of line
 	Log      int64 // log entries
+	Texts    int64 // nodes in the text index
 	Records  int64 // all records whose checksum was verified
 }
 
@@ -86,7 +87,7 @@ func (db *DB) Check(ctx context.Context) (*Report, error) {
 		return nil, wrap(err)
 	}
 	for _, step := range []func() error{
-		c.meta, c.names, c.nodes, c.edges, c.index, c.overflow, c.log, c.rest, c.counters,
+		c.meta, c.names, c.nodes, c.edges, c.index, c.overflow, c.log, c.rest, c.counters, c.text,
 	} {
 		if err := step(); err != nil {
 			return c.report, wrap(err)
@@ -105,8 +106,9 @@ type checker struct {
 	graves  map[value.NodeID]bool
 	labels  map[value.LabelID]int64
 	types   map[value.TypeID]int64
-	refs    int64 // references to values out of line
-	indexed int64 // index entries that the records ask for
+	texts   []value.NodeID // with text to search, ascending
+	refs    int64          // references to values out of line
+	indexed int64          // index entries that the records ask for
 	last    marks
 	marks   marks
 }
@@ -182,6 +184,12 @@ func (c *checker) nodes() error {
 			}
 		}
 		c.node(id, rec)
+		for _, p := range rec.Props {
+			if _, ok := c.s.keys.text[p.Key]; ok && (p.Overflow || p.Value.AsString() != "") {
+				c.texts = append(c.texts, id)
+				break
+			}
+		}
 	})
 }
 

@@ -131,3 +131,64 @@ func (c *checker) counters() error {
 	}
 	return nil
 }
+
+// text compares the documents of the index with the nodes that have text. An
+// index that is not in use, in a database open for reading, is not looked at.
+func (c *checker) text() error {
+	if c.db.readOnly {
+		return nil
+	}
+	view, err := c.db.text.At(uint64(c.snap.Seq()))
+	if err != nil {
+		return err
+	}
+	found := make([]bool, len(c.texts))
+	err = view.EachNode(func(id value.NodeID) bool {
+		c.report.Texts++
+		i, ok := slices.BinarySearch(c.texts, id)
+		if ok {
+			ok, found[i] = !found[i], true
+		}
+		if !ok {
+			c.report.add("the text index has node %d, which has no text, or has it twice", id)
+		}
+		return c.ctx.Err() == nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, id := range c.texts {
+		if found[i] {
+			continue
+		}
+		// Text without a word in it, such as "?", is in no index.
+		words, err := c.hasWords(id)
+		if err != nil {
+			return err
+		}
+		if words {
+			c.report.add("the text of node %d is not in the index", id)
+		}
+	}
+	return c.ctx.Err()
+}
+
+func (c *checker) hasWords(id value.NodeID) (bool, error) {
+	k := key.Node(id)
+	sealed, err := c.snap.Get(store.Nodes, k)
+	if err != nil {
+		return false, err
+	}
+	payload, err := c.db.seal.Open(store.Nodes, k, sealed)
+	if err != nil {
+		return false, nil // reported before
+	}
+	l := &loaded{r: scanner{c.snap}, opts: &c.db.opts, seal: c.db.seal, state: c.s}
+	doc, err := l.document(id, k, payload)
+	for _, f := range doc.Fields {
+		if len(c.db.text.Terms(f.Text)) > 0 {
+			return true, nil
+		}
+	}
+	return false, err
+}

@@ -11,6 +11,7 @@ import (
 	"engram/graph/internal/logentry"
 	"engram/graph/internal/record"
 	"engram/graph/internal/store"
+	"engram/graph/internal/text"
 	"engram/graph/value"
 )
 
@@ -93,18 +94,22 @@ func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 		return nil, nil, err
 	}
 	next := &state{
-		topo: w.ed.Commit(uint64(seq)), names: tx.names, keys: tx.keys, marks: w.marks, changed: changed,
+		topo: w.ed.Commit(uint64(seq)), names: tx.names, keys: tx.keys, marks: w.marks,
+		changed: changed, recent: tx.db.recentText(tx.base, uint64(seq), changed),
 	}
 	return puts, next, nil
 }
 
+// editedNodes lists the touched nodes in ascending order.
+func (tx *Tx) editedNodes() []value.NodeID { return slices.Sorted(maps.Keys(tx.w.nodes)) }
+
 // nodePuts appends the changed node records and what is out of line.
-func (tx *Tx) nodePuts(puts []store.Put) ([]store.Put, []TextChange, error) {
-	var changed []TextChange
-	for _, id := range slices.Sorted(maps.Keys(tx.w.nodes)) {
+func (tx *Tx) nodePuts(puts []store.Put) ([]store.Put, []text.Doc, error) {
+	var changed []text.Doc
+	for _, id := range tx.editedNodes() {
 		e := tx.w.nodes[id]
 		if e.text && !(e.added && e.deleted) {
-			c, err := tx.textChange(id, e)
+			c, err := tx.document(id, e)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -202,9 +207,9 @@ func (tx *Tx) blockPuts(puts []store.Put, block uint64, edited []value.EdgeID) (
 }
 
 // entry makes the log entry of the transaction.
-func (tx *Tx) entry(changed []TextChange) *logentry.Entry {
+func (tx *Tx) entry(changed []text.Doc) *logentry.Entry {
 	w, out := tx.w, &logentry.Entry{EdgesSwept: tx.w.swept}
-	for _, id := range slices.Sorted(maps.Keys(w.nodes)) {
+	for _, id := range tx.editedNodes() {
 		switch e := w.nodes[id]; {
 		case e.added && e.deleted:
 		case e.deleted:

@@ -18,11 +18,13 @@ package graph
 
 import (
 	"context"
+	"sync"
 
 	"engram/graph/internal/commit"
 	"engram/graph/internal/extid"
 	"engram/graph/internal/record"
 	"engram/graph/internal/store"
+	"engram/graph/internal/text"
 	"engram/graph/internal/topo"
 )
 
@@ -35,14 +37,17 @@ type DB struct {
 	tag      extid.Tag
 	created  int64        // ms since 1970
 	readOnly bool         // set before anything runs
-	textDir  string       // where a text index belongs; empty in memory
 	release  func() error // of the directory, after the engine is closed
 
 	// writer is held from Begin to the end of a writing transaction, around the
 	// engine's own slot: newID may have to give that back and take it again
 	// without letting another transaction in.
 	writer chan struct{}
-	ids    ids // for the holder of writer
+
+	text     *text.Index
+	textOnce sync.Once // of reading: the index is filled by the first search
+	textErr  error
+	ids      ids // for the holder of writer
 
 	sweeping sweepWork // of tidy alone
 	compact  topo.Compactor
@@ -62,10 +67,10 @@ type place struct {
 }
 
 // start makes a database of an opened store whose state is loaded.
-func start(driver store.Driver, loaded *loaded, opts Options, place place) (*DB, error) {
+func start(driver store.Driver, loaded *loaded, ix *text.Index, opts Options, place place) (*DB, error) {
 	db := &DB{
 		opts: opts, seal: loaded.seal, tag: loaded.tag, created: loaded.created,
-		readOnly: place.readOnly, textDir: place.textDir, release: place.release,
+		text: ix, readOnly: place.readOnly, release: place.release,
 		writer:  make(chan struct{}, 1),
 		wake:    make(chan struct{}, 1),
 		stopped: make(chan struct{}),
@@ -93,9 +98,7 @@ func start(driver store.Driver, loaded *loaded, opts Options, place place) (*DB,
 // publish is called by the committer for each durable transaction, in order.
 func (db *DB) publish(seq store.Seq, s *state) {
 	db.ids.published(s.marks)
-	if db.opts.Text != nil {
-		db.opts.Text.Publish(seq, s.changed)
-	}
+	db.text.Publish(uint64(seq), s.changed)
 	db.nudge()
 }
 
@@ -121,6 +124,10 @@ func (db *DB) Close(ctx context.Context) error {
 	<-db.stopped
 	if err := db.engine.Close(ctx); err != nil {
 		return wrap(err)
+	}
+	if err := db.text.Close(); err != nil {
+		// The index is a copy that the next opening brings up to date.
+		db.tidyErr.set(err)
 	}
 	if db.release != nil {
 		release := db.release

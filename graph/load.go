@@ -11,6 +11,7 @@ import (
 	"engram/graph/internal/logentry"
 	"engram/graph/internal/record"
 	"engram/graph/internal/store"
+	"engram/graph/internal/text"
 	"engram/graph/internal/topo"
 	"engram/graph/value"
 )
@@ -45,7 +46,7 @@ type Loader struct {
 	nodes   []loadNode
 	edges   []record.Edge
 	bytes   int
-	changed []TextChange
+	changed []text.Doc
 	report  LoadReport
 	err     error
 }
@@ -74,10 +75,17 @@ func (db *DB) Load(ctx context.Context) (*Loader, error) {
 		fresh: s.topo.NodeCount(0) == 0 && len(s.topo.Doomed(1, nil)) == 0,
 		first: value.NodeID(db.ids.node.next), index: map[string]uint64{},
 	}
-	if !l.fresh {
-		l.ed = s.topo.Edit()
-		db.compact.Install(l.ed)
+	if l.fresh {
+		// What is still in memory would be written together with a seq of this
+		// load, whose text comes last.
+		if err := db.text.Flush(); err != nil {
+			<-db.writer
+			return nil, wrap(err)
+		}
+		return l, nil
 	}
+	l.ed = s.topo.Edit()
+	db.compact.Install(l.ed)
 	return l, nil
 }
 
@@ -118,7 +126,9 @@ func (l *Loader) Node(labels []string, props []value.Prop) (value.NodeID, error)
 			return 0, l.fail(wrap(err))
 		}
 	}
-	l.text(id, &rec, labels)
+	if err := l.text(id, &rec); err != nil {
+		return 0, l.fail(err)
+	}
 	l.nodes = append(l.nodes, loadNode{id, rec})
 	l.report.Nodes++
 	return id, l.flushFull()
@@ -243,19 +253,17 @@ func (l *Loader) taken(edge bool, id string) error {
 	return errTaken("node", id)
 }
 
-func (l *Loader) text(id value.NodeID, rec *record.Node, labels []string) {
-	if l.db.opts.Text == nil {
-		return
+// text notes the document of a node. Into an empty graph the index is filled at
+// the end, all at once.
+func (l *Loader) text(id value.NodeID, rec *record.Node) error {
+	if l.fresh {
+		return nil
 	}
-	fields := make([]string, len(l.db.opts.TextFields))
-	for _, p := range rec.Props {
-		if i, ok := l.keys.text[p.Key]; ok {
-			fields[i] = p.Value.AsString()
-		}
+	doc, err := l.db.opts.document(id, rec.Props, l.keys, nil) // nothing is out of line yet
+	if len(doc.Fields) > 0 {
+		l.changed = append(l.changed, doc)
 	}
-	if c := l.db.document(id, fields, labels); len(c.Fields) > 0 {
-		l.changed = append(l.changed, c)
-	}
+	return err
 }
 
 // flushFull writes the batch when it is large enough. A block of edges that is
@@ -294,6 +302,7 @@ func (l *Loader) flush(last bool) error {
 		return err
 	}
 	next := &state{topo: l.base.topo, names: l.names, keys: l.keys, marks: l.marks, changed: l.changed}
+	next.recent = l.db.recentText(l.base, uint64(seq), l.changed)
 	if !l.fresh {
 		next.topo = l.ed.Commit(uint64(seq))
 	}

@@ -117,6 +117,10 @@ func (l *Loader) publish() error {
 	}
 	from := &loaded{ctx: l.ctx, r: scanner{snap}, opts: &l.db.opts, seal: l.db.seal, state: snap.Version()}
 	v, err := from.topology()
+	if err == nil {
+		// Nobody sees these documents before the topology has their nodes.
+		err = l.db.text.Load(uint64(snap.Seq()), from.documents())
+	}
 	snap.Close()
 	if err != nil {
 		return wrap(err)

@@ -13,6 +13,7 @@ import (
 	"engram/graph/internal/record"
 	"engram/graph/internal/store"
 	"engram/graph/internal/store/mem"
+	"engram/graph/internal/text"
 	"engram/graph/internal/topo"
 	"engram/graph/value"
 )
@@ -73,7 +74,10 @@ func openDriver(ctx context.Context, driver store.Driver, opts Options, place pl
 		return nil, wrap(err)
 	}
 	l := &loaded{ctx: ctx, r: reader, opts: &opts, seal: record.Sealer{File: place.file}}
-	err = l.load()
+	var ix *text.Index
+	if err = l.load(); err == nil {
+		ix, err = l.openText(place)
+	}
 	if cerr := reader.Close(); err == nil {
 		err = cerr
 	}
@@ -81,7 +85,11 @@ func openDriver(ctx context.Context, driver store.Driver, opts Options, place pl
 		_ = driver.Close()
 		return nil, wrap(err)
 	}
-	return start(driver, l, opts, place)
+	db, err := start(driver, l, ix, opts, place)
+	if err != nil {
+		_ = ix.Close()
+	}
+	return db, err
 }
 
 // loaded is what opening reads from a store: the state of its seq. The topology

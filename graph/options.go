@@ -15,8 +15,6 @@ type Options struct {
 	HotColumns []string
 	// TextFields are the node properties that are searched as text.
 	TextFields []string
-	// Text, when set, is told of every changed document; see TextFollower.
-	Text TextFollower
 	// HubEdges is from how many edges on deleting a node leaves the removal of
 	// the edge records to the sweeper. Default 4,096.
 	HubEdges int64

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"engram/graph/internal/catalog"
+	"engram/graph/internal/text"
 	"engram/graph/internal/topo"
 	"engram/graph/value"
 )
@@ -19,8 +20,10 @@ type state struct {
 	// marks are the ids up to which ids may be handed out once this state is
 	// durable.
 	marks marks
-	// changed lists the documents that this one transaction changed.
-	changed []TextChange
+	// changed are the documents that this one transaction changed, recent those of
+	// it and of the ones before that may not be durable yet.
+	changed []text.Doc
+	recent  []textBatch
 }
 
 // marks are high-water marks of ids.

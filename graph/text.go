@@ -1,85 +1,199 @@
 package graph
 
 import (
-	"engram/graph/internal/store"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"engram/graph/internal/record"
+	"engram/graph/internal/text"
 	"engram/graph/value"
 )
 
-// TextField is one searched property of a node.
-type TextField struct {
-	Name string // of the property
-	Text string
+// textBatch is the changed documents of one transaction.
+type textBatch struct {
+	seq  uint64
+	docs []text.Doc
 }
 
-// TextChange is what a transaction did to the document of one node.
-type TextChange struct {
-	Node   value.NodeID
-	Fields []TextField // in the order of Options.TextFields; none: no document
-	Labels []string
+// recentText returns the batches that the text index may not have published yet:
+// those of the base that are still pending, and the transaction's own.
+func (db *DB) recentText(base *state, seq uint64, docs []text.Doc) []textBatch {
+	published := db.text.PublishedSeq()
+	var out []textBatch
+	for _, b := range base.recent {
+		if b.seq > published {
+			out = append(out, b)
+		}
+	}
+	if len(docs) > 0 {
+		out = append(out, textBatch{seq, docs})
+	}
+	return out
 }
 
-// TextFollower is the searchable copy of the text.
-type TextFollower interface {
-	// Publish is called once for every durable transaction, in order of seq,
-	// before anybody can see it. It must be quick and must not call the graph.
-	Publish(seq store.Seq, changes []TextChange)
-	// Search ranks nodes for the words of text as of seq, best first, ties by
-	// external id.
-	Search(seq store.Seq, text string, limit int, keep func(value.NodeID) bool,
-		externalID func(value.NodeID) (string, error)) ([]value.TextHit, error)
-}
-
-// SearchText implements the query's reader: it ranks nodes by BM25 for the words
-// of text. It sees what was committed at the transaction's snapshot, not the
-// transaction's own writes.
-func (tx *Tx) SearchText(text string, limit int, keep func(value.NodeID) bool) ([]value.TextHit, error) {
+// SearchText ranks nodes by BM25 for the words of a query, best first, ties by
+// external id. It sees exactly what the transaction sees, its own writes
+// included, whether or not it is on disk. keep, when not nil, drops nodes before
+// they are ranked.
+func (tx *Tx) SearchText(query string, limit int, keep func(value.NodeID) bool) ([]value.TextHit, error) {
 	if err := tx.check(); err != nil {
 		return nil, err
 	}
-	if tx.db.opts.Text == nil {
-		return nil, fail(NotSupported, "this database has no text search")
+	view, err := tx.textView()
+	if err != nil {
+		return nil, wrap(err)
 	}
-	alive := func(id value.NodeID) bool { return tx.NodeExists(id) && (keep == nil || keep(id)) }
-	hits, err := tx.db.opts.Text.Search(tx.seq, text, limit, alive, tx.ElementID)
-	return hits, wrap(err)
+	var bad error
+	hits, err := view.Search(text.Query{
+		Text: query, Limit: limit, Explain: true,
+		Keep: func(id value.NodeID) bool { return tx.NodeExists(id) && (keep == nil || keep(id)) },
+		Tie: func(a, b value.NodeID) int {
+			x, err := tx.ElementID(a)
+			y, err2 := tx.ElementID(b)
+			bad = cmp.Or(bad, err, err2)
+			return strings.Compare(x, y)
+		},
+	})
+	if err = cmp.Or(err, bad); err != nil {
+		return nil, wrap(err)
+	}
+	out := make([]value.TextHit, len(hits))
+	words := tx.queryWords(query)
+	for i, h := range hits {
+		out[i] = value.TextHit{Node: h.Node, Score: h.Score, Terms: matched(words, h.Terms)}
+	}
+	return out, nil
 }
 
-// textChange makes the document of a node that the transaction changed.
-func (tx *Tx) textChange(id value.NodeID, e *nodeEdit) (TextChange, error) {
-	change := TextChange{Node: id}
-	if e.deleted {
-		return change, nil
+// textView returns the text as the transaction sees it.
+func (tx *Tx) textView() (*text.View, error) {
+	if err := tx.db.textLoaded(tx); err != nil {
+		return nil, err
 	}
-	fields := make([]string, len(tx.db.opts.TextFields))
-	for _, p := range e.rec.Props {
-		i, ok := tx.keys.text[p.Key]
+	if tx.w == nil {
+		if tx.view == nil {
+			return nil, cmp.Or(tx.viewErr, error(text.ErrGone))
+		}
+		return tx.view, nil
+	}
+	published := tx.db.text.PublishedSeq()
+	view, err := tx.db.text.At(published)
+	if err != nil {
+		return nil, err
+	}
+	var over []text.Doc
+	for _, b := range tx.base.recent {
+		if b.seq > published {
+			over = append(over, b.docs...)
+		}
+	}
+	for _, id := range tx.editedNodes() {
+		if e := tx.w.nodes[id]; e.text {
+			doc, err := tx.document(id, e)
+			if err != nil {
+				return nil, err
+			}
+			over = append(over, doc)
+		}
+	}
+	if len(over) == 0 {
+		return view, nil
+	}
+	return view.With(over), nil
+}
+
+// queryWord is a word as typed with the terms it stands for.
+type queryWord struct {
+	typed string
+	terms []string
+}
+
+func (tx *Tx) queryWords(query string) []queryWord {
+	var out []queryWord
+	for _, w := range strings.FieldsFunc(query, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '\'' && r != '’'
+	}) {
+		if slices.ContainsFunc(out, func(q queryWord) bool { return q.typed == w }) {
+			continue
+		}
+		if terms := tx.db.text.Terms(w); len(terms) > 0 {
+			out = append(out, queryWord{typed: w, terms: append(terms, strings.ToLower(w))})
+		}
+	}
+	return out
+}
+
+// matched returns the words that a hit has, those first that gave it most.
+func matched(words []queryWord, scores []text.TermScore) []string {
+	type scored struct {
+		typed string
+		score float64
+	}
+	var found []scored
+	for _, w := range words {
+		s := scored{typed: w.typed}
+		for _, t := range scores {
+			if slices.Contains(w.terms, t.Term) {
+				s.score += t.Score
+			}
+		}
+		if s.score > 0 {
+			found = append(found, s)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	out := make([]string, len(found))
+	for i, s := range found {
+		out[i] = s.typed
+	}
+	return out
+}
+
+// document makes the document of a node that the transaction changed; without
+// fields it has no text.
+func (tx *Tx) document(id value.NodeID, e *nodeEdit) (text.Doc, error) {
+	if e.deleted {
+		return text.Doc{Node: id}, nil
+	}
+	return tx.db.opts.document(id, e.rec.Props, tx.keys, func(k value.KeyID) (value.Value, error) {
+		return tx.overflow(nodeOverflow(id, k))
+	})
+}
+
+// document makes a node's document of its stored properties.
+func (o *Options) document(id value.NodeID, props []record.Prop, keys *keyTable, overflow func(value.KeyID) (value.Value, error)) (text.Doc, error) {
+	doc := text.Doc{Node: id}
+	for _, p := range props {
+		i, ok := keys.text[p.Key]
 		if !ok {
 			continue
 		}
-		v, err := tx.nodeValue(id, p)
-		if err != nil {
-			return change, err
+		v := p.Value
+		if p.Overflow {
+			var err error
+			if v, err = overflow(p.Key); err != nil {
+				return doc, fmt.Errorf("text of node %d: %w", id, err)
+			}
 		}
-		fields[i] = v.AsString()
+		if s := v.AsString(); s != "" {
+			doc.Fields = append(doc.Fields, text.FieldText{Name: o.TextFields[i], Text: s})
+		}
 	}
-	labels := make([]string, len(e.rec.Labels))
-	for i, l := range e.rec.Labels {
-		labels[i] = tx.LabelName(l)
-	}
-	return tx.db.document(id, fields, labels), nil
+	return doc, nil
 }
 
-// document makes the document of a node from its text fields, in the order of
-// Options.TextFields; without text it has neither fields nor labels.
-func (db *DB) document(id value.NodeID, fields, labels []string) TextChange {
-	change := TextChange{Node: id}
-	for i, text := range fields {
-		if text != "" {
-			change.Fields = append(change.Fields, TextField{Name: db.opts.TextFields[i], Text: text})
+// textFields are the fields of the index: names are matched as they are, the
+// rest by English stems.
+func (o *Options) textFields() []text.Field {
+	out := make([]text.Field, len(o.TextFields))
+	for i, name := range o.TextFields {
+		out[i] = text.Field{Name: name}
+		if name == "name" || name == "speaker" {
+			out[i].Kind = text.Words
 		}
 	}
-	if len(change.Fields) > 0 {
-		change.Labels = labels
-	}
-	return change
+	return out
 }

@@ -7,6 +7,7 @@ import (
 	"engram/graph/internal/commit"
 	"engram/graph/internal/record"
 	"engram/graph/internal/store"
+	"engram/graph/internal/text"
 	"engram/graph/internal/topo"
 	"engram/graph/value"
 )
@@ -35,6 +36,9 @@ type Tx struct {
 	topo  *topo.Version // with the own writes in it
 	names *catalog.Catalog
 	keys  *keyTable
+
+	view    *text.View // of a reading transaction
+	viewErr error
 
 	nodes  [cacheSize]cachedRecord // payloads read last, by id
 	blocks [cacheSize]cachedRecord // of edge blocks, by number
@@ -72,10 +76,15 @@ func (db *DB) LongSnapshot() (*Tx, error) {
 
 func (db *DB) readTx(snap *commit.Snapshot[*state]) *Tx {
 	s := snap.Version()
-	return &Tx{
+	tx := &Tx{
 		db: db, ctx: context.Background(), src: snap, snap: snap, seq: snap.Seq(), base: s,
 		topo: s.topo, names: s.names, keys: s.keys,
 	}
+	if !db.readOnly {
+		// Later it might be gone.
+		tx.view, tx.viewErr = db.text.At(uint64(tx.seq))
+	}
+	return tx
 }
 
 // Begin takes the write slot and begins a writing transaction. It waits as long
@@ -83,6 +92,9 @@ func (db *DB) readTx(snap *commit.Snapshot[*state]) *Tx {
 func (db *DB) Begin(ctx context.Context) (*Tx, error) {
 	if db.readOnly {
 		return nil, fail(ReadOnly, "the database is open for reading only")
+	}
+	if err := db.text.Throttle(ctx); err != nil {
+		return nil, &Error{Code: Canceled, Message: "gave up waiting for the text index", Err: err}
 	}
 	select {
 	case db.writer <- struct{}{}:
@@ -209,20 +221,26 @@ func (tx *Tx) damaged(space store.Space, key []byte, err error) error {
 
 // overflow fetches a value that is out of line.
 func (tx *Tx) overflow(key []byte) (value.Value, error) {
-	sealed, err := tx.src.Get(store.Overflow, key)
+	v, err := fetchOverflow(tx.src, tx.db.seal, key)
+	return v, wrap(err)
+}
+
+// fetchOverflow fetches a value that is out of line.
+func fetchOverflow(src source, seal record.Sealer, key []byte) (value.Value, error) {
+	sealed, err := src.Get(store.Overflow, key)
 	if err != nil {
-		return value.Null, wrap(err)
+		return value.Null, err
 	}
 	if sealed == nil {
-		return value.Null, wrap(tx.db.seal.Damaged(store.Overflow, key, "it is missing"))
+		return value.Null, seal.Damaged(store.Overflow, key, "it is missing")
 	}
-	payload, err := tx.open(store.Overflow, key, sealed)
+	payload, err := seal.Open(store.Overflow, key, sealed)
 	if err != nil {
 		return value.Null, err
 	}
 	v, err := record.DecodeValue(payload)
 	if err != nil {
-		return value.Null, tx.damaged(store.Overflow, key, err)
+		return value.Null, seal.Damaged(store.Overflow, key, err.Error())
 	}
 	return v, nil
 }

@@ -231,7 +231,7 @@ func (tx *Tx) setLabel(id value.NodeID, l value.LabelID, want bool) (bool, error
 	case !want && there:
 		e.rec.Labels = slices.Delete(slices.Clone(e.rec.Labels), i, i+1)
 	}
-	e.labels, e.text = true, true
+	e.labels = true
 	if err := tx.w.ed.SetLabels(id, e.rec.Labels); err != nil {
 		return false, tx.doom(wrap(err))
 	}
