@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"engram/graph"
+	"engram/query"
 )
 
 // Data is an open data directory: a set of databases, each a namespace with a
@@ -19,6 +20,9 @@ type Data struct {
 // nothing on disk changes before a database is opened.
 func OpenData(path string, o *Options) (*Data, error) {
 	opts := o.withDefaults()
+	if err := query.CheckLegs(opts.RecallLegs); err != nil {
+		return nil, &Error{Code: CodeInvalidArgument, Message: err.Error(), Err: err}
+	}
 	do := graph.DataOptions{ReadOnly: opts.ReadOnly, Address: opts.Address, MaxSize: opts.MaxSize}
 	d, err := graph.OpenData(path, do)
 	if err != nil && opts.Create && !opts.ReadOnly && graph.CodeOf(err) == graph.NotFound {

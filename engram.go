@@ -129,6 +129,7 @@ func (db *DB) runOptions(began time.Time) *query.RunOptions {
 	return &query.RunOptions{
 		Budget:      query.Budget{Time: db.opts.StatementTimeout},
 		Transaction: began,
+		RecallLegs:  db.opts.RecallLegs,
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"engram/query/internal/bind"
 	"engram/query/internal/logical"
 	"engram/query/internal/physical"
+	"engram/query/internal/recall"
 	"engram/query/internal/syntax"
 	"engram/query/result"
 )
@@ -150,9 +151,17 @@ type RunOptions struct {
 	Budget Budget
 	// Transaction is when the transaction began; zero: now.
 	Transaction time.Time
+	// RecallLegs are the legs that RECALL uses; empty means all. See CheckLegs.
+	RecallLegs []string
 	// Seed starts the random numbers of rand() and randomUUID(); zero: taken from
 	// the clock.
 	Seed uint64
+}
+
+// CheckLegs tells what is wrong with a list of legs of RECALL.
+func CheckLegs(names []string) error {
+	_, err := recall.LegsOf(names)
+	return err
 }
 
 // Run executes the statement on g, which must be a Writer if Writes says so.
@@ -173,6 +182,11 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 	if opts != nil {
 		in.Budget, in.Transaction = opts.Budget, opts.Transaction
 		in.Seed[0] = opts.Seed
+		legs, err := recall.LegsOf(opts.RecallLegs)
+		if err != nil {
+			return nil, err
+		}
+		in.Legs = legs
 	}
 	start := p.engine.opts.Now()
 	if in.Seed[0] == 0 {

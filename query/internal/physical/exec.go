@@ -8,6 +8,7 @@ import (
 	"engram/query/internal/access"
 	"engram/query/internal/eval"
 	"engram/query/internal/fault"
+	"engram/query/internal/recall"
 )
 
 // Budget bounds one execution. A zero field means the default, a negative one
@@ -57,6 +58,8 @@ type Input struct {
 	// Seed starts the random numbers of rand() and randomUUID().
 	Seed   [2]uint64
 	Budget Budget
+	// Legs switch parts of RECALL off.
+	Legs recall.Legs
 	// Measure counts rows and time per operator.
 	Measure bool
 }
@@ -124,13 +127,26 @@ type frame struct {
 	*exec
 	env   eval.Env
 	width int
+	ready bool
 	args  []value.Value // by slot; of the part's Args
 }
 
-// setup readies the environment for an execution.
+// release lets go of the execution.
+func (f *frame) release() {
+	if f.ready {
+		f.env.Reset()
+		f.ready = false
+	}
+}
+
+// setup readies the environment for an execution, once: parts of subqueries are
+// opened for every row.
 func (f *frame) setup(x *exec) {
+	if f.ready {
+		return
+	}
+	f.ready = true
 	f.exec = x
-	f.env.Reset()
 	f.env.Reader = x.r
 	f.env.Params = x.in.Params
 	f.env.ReadOnly = x.w == nil || !x.inst.deletes

@@ -39,6 +39,25 @@ type Legs struct {
 	NoAssociative bool
 }
 
+// LegsOf has only the named legs on, lexical and associative; none named: all.
+func LegsOf(names []string) (Legs, error) {
+	if len(names) == 0 {
+		return Legs{}, nil
+	}
+	legs := Legs{NoLexical: true, NoAssociative: true}
+	for _, n := range names {
+		switch n {
+		case "lexical":
+			legs.NoLexical = false
+		case "associative":
+			legs.NoAssociative = false
+		default:
+			return Legs{}, fmt.Errorf("recall has no leg %q; its legs are lexical and associative", n)
+		}
+	}
+	return legs, nil
+}
+
 // Row is one recalled memory.
 type Row struct {
 	Node       value.NodeID
