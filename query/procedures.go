@@ -28,6 +28,9 @@ func (k known) Lookup(name string) (*physical.Procedure, bool) {
 	return k.more.Lookup(name)
 }
 
+// builtIn lists the built-in procedures in order of name.
+func builtIn() []string { return []string{textSearch.Name} }
+
 // signatures shows the binder what it needs of procedures.
 type signatures struct{ from Procedures }
 
@@ -39,6 +42,9 @@ func (s signatures) Lookup(name string) (*bind.Procedure, bool) {
 	}
 	return &p.Procedure, true
 }
+
+// Names lists the procedures that may be suggested for a name there is not.
+func (signatures) Names() []string { return builtIn() }
 
 // defaultHits is how many nodes text.search finds unless told otherwise.
 const defaultHits = 10

@@ -69,8 +69,16 @@ func (s *single) procedure(c *syntax.Call) *Procedure {
 			return p
 		}
 	}
-	s.b.fail(fault.New(fault.ProcedureError, fault.CompileTime, "ProcedureNotFound", c.Span, "there is no procedure %s", name).
-		WithHint("SHOW PROCEDURES lists those there are."))
+	err := fault.New(fault.ProcedureError, fault.CompileTime, "ProcedureNotFound", c.Span, "there is no procedure %s", name)
+	if l, ok := s.b.procedures.(interface{ Names() []string }); ok {
+		names := l.Names()
+		if near := fault.Nearest(name, names); near != "" {
+			err = err.WithHint("Did you mean %s?", near)
+		} else {
+			err = err.WithHint("There is %s.", strings.Join(names, ", "))
+		}
+	}
+	s.b.fail(err)
 	return nil
 }
 

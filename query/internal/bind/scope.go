@@ -2,6 +2,7 @@ package bind
 
 import (
 	"sort"
+	"strings"
 
 	"engram/query/internal/bound"
 	"engram/query/internal/fault"
@@ -81,8 +82,22 @@ func (b *binder) undefined(name string, at syntax.Span, known []string) {
 	err := fault.Syntax("UndefinedVariable", at, "variable `%s` is not defined", name)
 	if near := fault.Nearest(name, known); near != "" {
 		err = err.WithHint("Did you mean `%s`?", near)
+	} else {
+		err.Hint = definedHint(known)
 	}
 	b.fail(err)
+}
+
+// definedHint lists the variables there are, a few at most.
+func definedHint(known []string) string {
+	const most = 5
+	switch {
+	case len(known) == 0:
+		return "No variable is defined here. Text is written in quotes."
+	case len(known) > most:
+		return ""
+	}
+	return "Defined here: `" + strings.Join(known, "`, `") + "`. Text is written in quotes."
 }
 
 // alreadyBound reports a clause that binds a name which has a value already.

@@ -3,6 +3,7 @@ package eval
 import (
 	"regexp"
 	resyntax "regexp/syntax"
+	"strings"
 
 	"engram/graph/value"
 	"engram/query/internal/bound"
@@ -35,7 +36,7 @@ func compilePattern(text string, span syntax.Span) *pattern {
 			err = inner
 		}
 		return &pattern{err: fault.New(fault.ArgumentError, fault.Runtime, "InvalidArgumentValue", span,
-			"'%s' is not a regular expression: %v", text, err).
+			"'%s' is not a regular expression: %s", text, strings.TrimPrefix(err.Error(), "error parsing regexp: ")).
 			WithHint("The syntax is RE2's.")}
 	}
 	return &pattern{re: re, insts: programSize(text)}

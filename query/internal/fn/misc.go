@@ -33,6 +33,13 @@ func miscFuncs() []Func {
 				return args[0], nil
 			},
 		},
+		{
+			Name: "valueType", Doc: "The name of a value's type, such as 'INTEGER'; 'NULL' of null.",
+			Params: []bound.Type{anyT}, Required: 1, Pure: true, NullAware: true, Result: stringT,
+			Call: func(_ *Context, args []value.Value) (value.Value, error) {
+				return value.String(args[0].Kind().String()), nil
+			},
+		},
 		{Name: "randomUUID", Doc: "A new random UUID as text.", Result: stringT, Call: randomUUID},
 		{
 			Name: "timestamp", Doc: "The milliseconds since 1970-01-01T00:00Z at the start of the statement.", Result: intT,

@@ -7,6 +7,7 @@ import (
 
 	"engram/graph/value"
 	"engram/query/internal/bound"
+	"engram/query/internal/fault"
 )
 
 func stringFuncs() []Func {
@@ -56,8 +57,8 @@ func stringFuncs() []Func {
 			Params: []bound.Type{stringT, stringT, stringT}, Required: 3, Pure: true, Result: stringT, Call: replace,
 		},
 		{
-			Name: "split", Doc: "The parts of a string between separators.",
-			Params: []bound.Type{stringT, stringT}, Required: 2, Pure: true, Result: bound.ListOf(stringT), Call: split,
+			Name: "split", Doc: "The parts of a string between a separator, or between any of a list of them.",
+			Params: []bound.Type{stringT, stringT.Or(listT)}, Required: 2, Pure: true, Result: bound.ListOf(stringT), Call: split,
 		},
 	}
 }
@@ -131,7 +132,11 @@ func replace(c *Context, args []value.Value) (value.Value, error) {
 }
 
 func split(c *Context, args []value.Value) (value.Value, error) {
-	s, sep := args[0].AsString(), args[1].AsString()
+	s := args[0].AsString()
+	if args[1].Kind() == value.KindList {
+		return splitAny(c, s, args[1].AsList())
+	}
+	sep := args[1].AsString()
 	n := strings.Count(s, sep) + 1
 	if err := c.Take(n * valueSize); err != nil {
 		return value.Null, err
@@ -141,4 +146,52 @@ func split(c *Context, args []value.Value) (value.Value, error) {
 		out = append(out, value.String(part))
 	}
 	return value.List(out), nil
+}
+
+// splitAny cuts s at the separators; where several fit, at the first listed.
+// Without any it is one part.
+func splitAny(c *Context, s string, list []value.Value) (value.Value, error) {
+	seps := make([]string, len(list))
+	for i, v := range list {
+		switch {
+		case v.IsNull():
+			return value.Null, nil
+		case v.Kind() != value.KindString:
+			return value.Null, fault.AtRuntime(fault.TypeError, "InvalidArgumentValue",
+				"the separators of split() must be STRING, but element %d of the list is %s", i, v.Kind())
+		case v.AsString() == "":
+			return value.Null, fault.AtRuntime(fault.ArgumentError, "InvalidArgumentValue",
+				"a separator in the list given to split() must not be empty")
+		}
+		seps[i] = v.AsString()
+	}
+	var out []value.Value
+	start := 0
+	for i := 0; i < len(s); {
+		n := prefixOf(s[i:], seps)
+		if err := c.step(1); err != nil {
+			return value.Null, err
+		}
+		if n == 0 {
+			i++
+			continue
+		}
+		if err := c.Take(valueSize); err != nil {
+			return value.Null, err
+		}
+		out = append(out, value.String(s[start:i]))
+		i += n
+		start = i
+	}
+	return value.List(append(out, value.String(s[start:]))), nil
+}
+
+// prefixOf is the length of the first of seps that s begins with, or 0.
+func prefixOf(s string, seps []string) int {
+	for _, sep := range seps {
+		if strings.HasPrefix(s, sep) {
+			return len(sep)
+		}
+	}
+	return 0
 }

@@ -27,16 +27,7 @@ func unexpected(t *lexer.Token, expected ...string) error {
 	}
 	e.Found = t.Value
 	e.Message = "unexpected " + shorten(t.Value)
-	switch {
-	case isPunct(t, "=="):
-		e.Hint = "Equality is written =."
-	case isPunct(t, "!="):
-		e.Hint = "Inequality is written <>."
-	case isWord(t):
-		if near := fault.Nearest(t.Value, keywordsIn(expected)); near != "" {
-			e.Hint = "Did you mean " + near + "?"
-		}
-	}
+	setHint(e, t)
 	return e
 }
 
@@ -62,6 +53,9 @@ func keywordsIn(expected []string) []string {
 		default:
 			if e == strings.ToUpper(e) {
 				list = append(list, e)
+			}
+			if e == "ORDER BY" {
+				list = append(list, "ORDER")
 			}
 		}
 	}
@@ -92,7 +86,11 @@ func badToken(t *lexer.Token) error {
 	case c < 0x80:
 		return fault.Syntax(unexpectedSyntax, span(t), "the character %q has no meaning here", t.Value)
 	}
-	return fault.Syntax("InvalidUnicodeCharacter", span(t), "the character %q has no meaning here", t.Value)
+	e := fault.Syntax("InvalidUnicodeCharacter", span(t), "the character %q has no meaning here", t.Value)
+	if strings.ContainsAny(t.Value, "\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb") {
+		e.Hint = "Text stands between straight quotes, ' or \"."
+	}
+	return e
 }
 
 // opening is the span of the first n bytes of t.

@@ -66,7 +66,7 @@ func (p *parser) parenthesised() (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		return e, p.expect(")", "an operator")
+		return e, hinted(p.expect(")", "an operator"), listHint(p.peek()))
 	})
 }
 
@@ -233,7 +233,7 @@ func (p *parser) mapLit() (Expr, error) {
 				return nil, err
 			}
 			if err := p.expect(":"); err != nil {
-				return nil, err
+				return nil, hinted(err, colonHint(p.peek()))
 			}
 			v, err := p.expr()
 			if err != nil {

@@ -13,15 +13,19 @@ func (p *parser) relationship() (*RelPattern, error) {
 	r := &RelPattern{Span: span(p.peek())}
 	left := p.accept("<")
 	p.take()
-	if p.at("[") {
+	brackets := p.at("[")
+	if brackets {
 		if _, err := within(p, 0, func() (any, error) { return nil, p.relDetail(r) }); err != nil {
 			return nil, err
 		}
 	}
 	if err := p.expect("-", patternDash(r)...); err != nil {
-		return nil, err
+		return nil, hinted(err, arrowHint(p.peek(), brackets))
 	}
 	right := p.accept(">")
+	if brackets && p.at("-") {
+		return nil, hinted(unexpected(p.peek(), "a node pattern such as (n)"), arrowHint(p.peek(), brackets))
+	}
 	switch {
 	case left == right:
 		r.Dir = Undirected

@@ -1,0 +1,88 @@
+package syntax
+
+import (
+	"strings"
+
+	"engram/query/internal/fault"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// foreign are words and signs that other languages use, with how the same is
+// said here.
+var foreign = map[string]string{
+	"==":      "Equality is written =.",
+	"!=":      "Inequality is written <>.",
+	"&&":      "Write AND.",
+	"||":      "Write OR, or + to join strings.",
+	"!":       "Write NOT.",
+	"LIKE":    "Write STARTS WITH, ENDS WITH, CONTAINS, or =~ and a regular expression.",
+	"BETWEEN": "Write low <= value AND value <= high.",
+	"GROUP":   "There is no GROUP BY: the items beside an aggregate are what is grouped by.",
+	"HAVING":  "Write WITH ... WHERE ... in place of HAVING.",
+	"SELECT":  "Read with MATCH ... WHERE ... RETURN ...",
+	"FROM":    "Name what to read in a pattern, as in MATCH (n:Person).",
+	"JOIN":    "Connect two patterns by a name that stands in both.",
+	"INSERT":  "Write CREATE.",
+	"UPDATE":  "Write MATCH ... SET ...",
+	"FILTER":  "Write WITH * WHERE ...",
+}
+
+// setHint adds to e, which is about the token t, how to write what was probably
+// meant.
+func setHint(e *fault.Error, t *lexer.Token) {
+	sign := t.Value
+	if isPunct(t, "&") || isPunct(t, "|") {
+		if rest := t.Pos.Filename[end(t):]; strings.HasPrefix(rest, t.Value) {
+			sign += t.Value
+		}
+	}
+	if isWord(t) {
+		if near := fault.Nearest(t.Value, keywordsIn(e.Expected)); near != "" {
+			if near == "ORDER" {
+				near = "ORDER BY"
+			}
+			e.Hint = "Did you mean " + near + "?"
+			return
+		}
+		sign = strings.ToUpper(sign)
+	}
+	e.Hint = foreign[sign]
+}
+
+// hinted adds a hint to an error that has none.
+func hinted(err error, hint string) error {
+	if e := fault.As(err); e != nil && e.Hint == "" {
+		e.Hint = hint
+	}
+	return err
+}
+
+// arrowHint is the hint for a relationship that does not go on with the token t.
+func arrowHint(t *lexer.Token, brackets bool) string {
+	switch {
+	case brackets && isPunct(t, ">"):
+		return "Write ]->, with a dash before the arrow head."
+	case brackets && isPunct(t, "-"):
+		return "Behind brackets there is one dash: ]-> or ]-."
+	case !brackets && (isPunct(t, ">") || isPunct(t, "(")):
+		return "Without brackets a relationship is written -->, <-- or --."
+	}
+	return ""
+}
+
+// listHint is the hint for a token that stands in place of a closing parenthesis.
+func listHint(t *lexer.Token) string {
+	if isPunct(t, ",") {
+		return "A list stands in square brackets: [1, 2]."
+	}
+	return ""
+}
+
+// colonHint is the hint for a token that stands behind a key in a map.
+func colonHint(t *lexer.Token) string {
+	if isPunct(t, "=") {
+		return "A colon stands between a key and its value: {name: 'Ada'}."
+	}
+	return ""
+}
