@@ -63,6 +63,11 @@ func BenchmarkRead(b *testing.B) {
 		{"sp", "MATCH p = shortestPath((a {id: $id})-[*..6]->(b {id: $to})) RETURN length(p)"},
 		{"agg", "MATCH (n) WHERE n.created_at >= $low AND n.created_at < $high RETURN labels(n)[0] AS label, count(*), avg(n.importance)"},
 		{"agg_prop", "MATCH (n) WHERE n.created_at >= $low AND n.created_at < $high RETURN labels(n)[0] AS label, count(*), avg(size(n.content))"},
+		{"exists", "MATCH (n:L1) WHERE (n)-[:T1]->(:L2) RETURN count(*)"},
+		{"degree", "MATCH (n:L1) WHERE (n)-[:T1]->() RETURN count(*)"},
+		{"optional", "MATCH (n:L1) OPTIONAL MATCH (n)-[:T1]->(m:L2) RETURN count(m)"},
+		{"top", "MATCH (n) RETURN n.id ORDER BY n.importance DESC LIMIT 10"},
+		{"distinct", "MATCH (n) RETURN DISTINCT n.created_at % 100 AS k"},
 	} {
 		b.Run(q.name, func(b *testing.B) {
 			e := query.New(nil)

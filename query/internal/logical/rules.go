@@ -20,6 +20,8 @@ const (
 	MeetInto
 	// FuseTopK keeps the first rows while sorting instead of sorting all.
 	FuseTopK
+	// ProjectLate computes items for the rows that a limit leaves only.
+	ProjectLate
 	// LookUpCounts reads counts of all nodes or edges from the statistics.
 	LookUpCounts
 	// SpareBarriers puts a barrier only where a write could be seen, instead of
@@ -42,7 +44,7 @@ const AllRules = endOfRules - 1
 func (r Rules) Has(rule Rules) bool { return r&rule != 0 }
 
 var ruleNames = []string{
-	"OrderPatterns", "PushFilters", "SeekIDs", "ScanLabels", "MeetInto", "FuseTopK", "LookUpCounts", "SpareBarriers", "PruneColumns",
+	"OrderPatterns", "PushFilters", "SeekIDs", "ScanLabels", "MeetInto", "FuseTopK", "ProjectLate", "LookUpCounts", "SpareBarriers", "PruneColumns",
 	"ReachEnds", "FuseCreates",
 }
 
@@ -74,6 +76,7 @@ func (b *builder) rewrite(p *Part) {
 		{MeetInto, meetInto},
 		{FuseTopK, fuseTopK},
 		{FuseCreates, fuseCreates},
+		{ProjectLate, projectLate},
 		{LookUpCounts, lookUpCounts},
 	}
 	for _, s := range steps {

@@ -68,6 +68,7 @@ type instance struct {
 	plan     *logical.Plan
 	procs    Procedures
 	root     *union
+	unions   []*union // of all queries, those inside others too
 	subs     map[*bound.Subquery]*union
 	deletes  bool
 	src      *rand.PCG
@@ -114,6 +115,7 @@ func (inst *instance) query(q *logical.Query) (*union, error) {
 		}
 		u.parts = append(u.parts, part)
 	}
+	inst.unions = append(inst.unions, u)
 	return u, nil
 }
 
@@ -220,6 +222,11 @@ func (inst *instance) collect() ([][]value.Value, error) {
 // release lets go of what the run was given. Columns keep old values until they
 // are overwritten; that is bounded by the size of a batch.
 func (inst *instance) release() {
+	for _, u := range inst.unions {
+		for _, p := range u.parts {
+			p.frame.release()
+		}
+	}
 	inst.exec = exec{}
 }
 

@@ -22,7 +22,9 @@ type sorter struct {
 	keys  []sortKey
 	rows  table
 	cols  [][]value.Value // the keys, by position
-	buf   []value.Value
+	fresh [][]value.Value // the keys of the batch at hand
+	sel   []int
+	worst int // row that a new one must beat once enough are held, or -1
 	order []int
 	pos   int
 	ready bool
@@ -32,10 +34,11 @@ type sorter struct {
 }
 
 func (o *sorter) open(f *frame) error {
-	o.f, o.pos, o.ready = f, 0, false
+	o.f, o.pos, o.ready, o.worst = f, 0, false, -1
 	o.rows.reset()
 	if o.cols == nil {
 		o.cols = make([][]value.Value, len(o.keys))
+		o.fresh = make([][]value.Value, len(o.keys))
 	}
 	for i := range o.cols {
 		clear(o.cols[i])
@@ -84,7 +87,7 @@ func (o *sorter) consume() error {
 		if err := o.add(in); err != nil {
 			return err
 		}
-		if int64(o.rows.n) > 2*keep+4*batch.Size {
+		if int64(o.rows.n-4*batch.Size)/2 > keep {
 			if err := o.trim(int(keep)); err != nil {
 				return err
 			}
@@ -100,20 +103,58 @@ func (o *sorter) consume() error {
 
 func (o *sorter) add(in *batch.Batch) error {
 	o.f.env.Cols = in.Cols
-	size := int64(0)
 	for i, k := range o.keys {
-		c := sized(&o.buf, in.N)
-		if err := k.fn(&o.f.env, in.N, c); err != nil {
+		if err := k.fn(&o.f.env, in.N, sized(&o.fresh[i], in.N)); err != nil {
 			return err
 		}
-		o.cols[i] = append(o.cols[i], c...)
-		size += int64(in.N) * 24
 	}
-	size += o.rows.add(in)
+	if o.worst >= 0 {
+		in = o.better(in)
+	}
+	for i, c := range o.fresh {
+		o.cols[i] = append(o.cols[i], c[:in.N]...)
+	}
+	size := int64(in.N*len(o.keys))*24 + o.rows.add(in)
 	if err := o.f.grow(size); err != nil {
 		return err
 	}
-	return o.f.step(in.N)
+	return o.f.step(in.N + 1)
+}
+
+// better keeps the rows of a batch, and their keys, that come before the worst
+// row held. An equal one comes behind it, for the order is stable.
+func (o *sorter) better(in *batch.Batch) *batch.Batch {
+	o.sel = o.sel[:0]
+	for row := range in.N {
+		if o.beats(row) {
+			o.sel = append(o.sel, row)
+		}
+	}
+	if len(o.sel) == in.N {
+		return in
+	}
+	for i, c := range o.fresh {
+		for to, from := range o.sel {
+			o.fresh[i][to] = c[from]
+		}
+	}
+	o.begin(o.f.width)
+	o.gather(in, o.rows.slots, o.sel)
+	o.b.N = len(o.sel)
+	return &o.b
+}
+
+func (o *sorter) beats(row int) bool {
+	for i, k := range o.keys {
+		c := value.Order(o.fresh[i][row], o.cols[i][o.worst])
+		if k.desc {
+			c = -c
+		}
+		if c != 0 {
+			return c < 0
+		}
+	}
+	return false
 }
 
 // sort fills order with the rows in order.
@@ -171,5 +212,6 @@ func (o *sorter) trim(keep int) error {
 	}
 	size += int64((o.rows.n - len(kept)) * 24 * len(o.keys))
 	o.rows.n = len(kept)
+	o.worst = len(kept) - 1
 	return o.f.grow(-size)
 }
