@@ -36,6 +36,7 @@ const consoleHelp = `Statements end with a semicolon:
 :format table|json|csv   how rows are printed
 :stats                   what the namespace holds
 :help                    this page
+:help TOPIC              the reference of EQL: RECALL, ORDER BY, toUpper, types, overview ...
 :quit                    leave`
 
 // lineReader hands out lines; io.EOF ends, errInterrupt drops what was typed.
@@ -239,6 +240,11 @@ func (c *console) command(text string) (quit bool, err error) {
 	case "quit", "exit", "q":
 		return true, nil
 	case "help", "h":
+		if topic := strings.TrimSpace(arg); topic != "" {
+			text, err := reference(topic)
+			c.app.printf("%s", text)
+			return false, err
+		}
 		c.app.printf("%s\n", consoleHelp)
 		return false, nil
 	case "stats":

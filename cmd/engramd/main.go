@@ -33,6 +33,7 @@ type grammar struct {
 	Stats    statsCommand    `cmd:"" help:"Show what a namespace holds."`
 	Check    checkCommand    `cmd:"" help:"Verify everything that is stored."`
 	Bench    benchCommand    `cmd:"" help:"Measure recall and speed."`
+	Help     helpCommand     `cmd:"" help:"Read the reference of EQL: every clause, function, type and error."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 

@@ -1,29 +1,42 @@
 package recall
 
-// What recall is tuned by, all in one place. Each holds for memories in general;
-// the scoreboard of engramd bench recall shows what a change does.
-const (
-	// lexicalPool and poolFactor say how many text hits are looked at: at least
-	// the pool, and a multiple of the rows asked for.
-	lexicalPool = 100
-	poolFactor  = 10
+// Tuning is what recall is tuned by, all in one place. Each value holds for
+// memories in general; the scoreboard of engramd bench recall shows what a change
+// does.
+type Tuning struct {
+	// Pool and PoolFactor say how many text hits are looked at: at least Pool,
+	// and a multiple of the rows asked for.
+	Pool, PoolFactor int
+	// Seeds is how many of the best hits activation starts from, and SeedFloor
+	// the share of the best score a seed needs: weak hits are mostly chance, and
+	// their neighbours too.
+	Seeds     int
+	SeedFloor float64
+	// SeedPower sharpens the weights of seeds: share of the best score to this
+	// power.
+	SeedPower float64
+	// Restart and Residual bound the spread (see package activation).
+	Restart, Residual float64
+	// EdgesPerNode keeps a hub from flooding the answer.
+	EdgesPerNode int
+	// Activation is the weight of activation against the lexical score's 1.
+	Activation float64
+	// Factors scale edges by relation type, forward and backward: how much the
+	// one end says about the other. Types without an entry have Other.
+	Factors map[string][2]float64
+	Other   [2]float64
+}
 
-	// seedCount is how many of the best hits activation starts from, and
-	// seedFloor the share of the best score a seed needs: weak hits are mostly
-	// chance, and their neighbours too.
-	seedCount = 10
-	seedFloor = 0.3
-
-	// restart and residual bound the spread (see package activation).
-	restart  = 0.4
-	residual = 1e-5
-
-	// edgesPerNode keeps a hub from flooding the answer.
-	edgesPerNode = 64
-
-	// activationShare is the weight of activation against the lexical score's 1.
-	activationShare = 1.0
-)
+// DefaultTuning is the tuning of RECALL.
+func DefaultTuning() Tuning {
+	return Tuning{
+		Pool: 100, PoolFactor: 10,
+		Seeds: 10, SeedFloor: 0.3, SeedPower: 1,
+		Restart: 0.4, Residual: 1e-5, EdgesPerNode: 64,
+		Activation: 1,
+		Factors:    factors(), Other: [2]float64{1, 1},
+	}
+}
 
 // factors scale edges by relation type, forward and backward: how much the
 // one end says about the other. A container says little about any one of the

@@ -6,7 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sort"
+	"strings"
+	"unicode"
 
 	"engram/activation"
 	"engram/graph/value"
@@ -31,6 +34,8 @@ type Options struct {
 	// Where, when set, drops candidates before ranking.
 	Where func(value.NodeID) (bool, error)
 	Legs  Legs
+	// Tuning replaces DefaultTuning when it is set.
+	Tuning *Tuning
 }
 
 // Legs switch parts of recall off, for measuring. The zero value has all on.
@@ -81,7 +86,11 @@ func Run(ctx context.Context, g access.Reader, o Options) ([]Row, error) {
 	if o.Limit == 0 {
 		o.Limit = 10
 	}
-	r := &run{ctx: ctx, g: g, o: o, ids: ids{g: g}, candidates: map[value.NodeID]*candidate{}}
+	t := DefaultTuning()
+	if o.Tuning != nil {
+		t = *o.Tuning
+	}
+	r := &run{ctx: ctx, g: g, o: o, t: t, ids: ids{g: g}, candidates: map[value.NodeID]*candidate{}}
 	if err := r.lexical(); err != nil {
 		return nil, err
 	}
@@ -106,6 +115,7 @@ type run struct {
 	ctx        context.Context
 	g          access.Reader
 	o          Options
+	t          Tuning
 	ids        ids
 	hits       []access.TextHit
 	candidates map[value.NodeID]*candidate
@@ -125,10 +135,10 @@ func (r *run) candidate(id value.NodeID) *candidate {
 // lexical searches the text. Candidates that WHERE drops are not ranked, so that
 // a filter never eats up the rows.
 func (r *run) lexical() error {
-	if r.o.Query == "" || r.o.Legs.NoLexical && r.o.Legs.NoAssociative {
+	if !hasWord(r.o.Query) || r.o.Legs.NoLexical && r.o.Legs.NoAssociative {
 		return r.needSeed()
 	}
-	limit := max(lexicalPool, poolFactor*r.o.Limit)
+	limit := max(r.t.Pool, r.t.PoolFactor*r.o.Limit)
 	hits, err := r.g.SearchText(r.o.Query, limit, nil)
 	if err != nil {
 		return err
@@ -143,6 +153,11 @@ func (r *run) lexical() error {
 		c.lexical, c.terms = h.Score/best, h.Terms
 	}
 	return nil
+}
+
+// hasWord reports whether a text has anything that could be a part of a word.
+func hasWord(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
 func (r *run) needSeed() error {
@@ -161,12 +176,12 @@ func (r *run) associative() error {
 	if len(seeds) == 0 {
 		return nil
 	}
-	src, err := newSource(r.g, &r.ids, r.o.Via, r.o.Against)
+	src, err := newSource(r.g, &r.ids, &r.t, r.o.Via, r.o.Against)
 	if err != nil {
 		return err
 	}
 	r.spread, err = activation.Spread(r.ctx, src, seeds, activation.Params{
-		Restart: restart, Residual: residual, Depth: r.o.Depth, Factor: src.factor, EdgesPerNode: edgesPerNode,
+		Restart: r.t.Restart, Residual: r.t.Residual, Depth: r.o.Depth, Factor: src.factor, EdgesPerNode: r.t.EdgesPerNode,
 	})
 	if err != nil {
 		return err
@@ -185,10 +200,10 @@ func (r *run) seeds() []activation.Seed {
 	var seeds []activation.Seed
 	for i, h := range r.hits {
 		share := h.Score / r.hits[0].Score
-		if i >= seedCount || share < seedFloor {
+		if i >= r.t.Seeds || share < r.t.SeedFloor {
 			break
 		}
-		seeds = append(seeds, activation.Seed{ID: activation.ID(h.Node), Weight: share})
+		seeds = append(seeds, activation.Seed{ID: activation.ID(h.Node), Weight: math.Pow(share, r.t.SeedPower)})
 	}
 	for _, s := range r.o.From {
 		if s.Weight > 0 {
@@ -246,7 +261,7 @@ func (r *run) score(c *candidate) float64 {
 	if r.o.Legs.NoAssociative {
 		return lexical
 	}
-	return (lexical + activationShare*c.activation) / (1 + activationShare)
+	return (lexical + r.t.Activation*c.activation) / (1 + r.t.Activation)
 }
 
 // keep reports whether a candidate may be a row: structure that holds memories

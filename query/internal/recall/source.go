@@ -16,21 +16,22 @@ type source struct {
 	types   []value.TypeID // empty: all
 	none    bool           // VIA names no type that exists
 	factors map[value.TypeID][2]float64
+	other   [2]float64
 	weight  value.KeyID
 
 	adjacent []access.Adjacent
 	edges    []activation.Edge
 }
 
-func newSource(g access.Reader, ids *ids, via, against []string) (*source, error) {
-	s := &source{g: g, ids: ids, factors: map[value.TypeID][2]float64{}}
+func newSource(g access.Reader, ids *ids, t *Tuning, via, against []string) (*source, error) {
+	s := &source{g: g, ids: ids, other: t.Other, factors: map[value.TypeID][2]float64{}}
 	for _, name := range via {
 		if t, ok := g.RelType(name); ok {
 			s.types = append(s.types, t)
 		}
 	}
 	s.none = len(via) > 0 && len(s.types) == 0
-	for name, f := range factors() {
+	for name, f := range t.Factors {
 		if t, ok := g.RelType(name); ok {
 			s.factors[t] = f
 		}
@@ -48,10 +49,10 @@ func newSource(g access.Reader, ids *ids, via, against []string) (*source, error
 
 func (s *source) factor(relType uint32, out bool) float64 {
 	f, ok := s.factors[value.TypeID(relType)]
-	switch {
-	case !ok:
-		return 1
-	case out:
+	if !ok {
+		f = s.other
+	}
+	if out {
 		return f[0]
 	}
 	return f[1]
