@@ -15,6 +15,9 @@ import (
 // batchDocs is how many documents go to disk in one batch.
 const batchDocs = 1000
 
+// loadDocs is how many go in one batch when an index is filled from scratch.
+const loadDocs = 10_000
+
 // rootFile is the file that names an index's segments. Opening a directory in
 // which it is missing or empty deletes every segment there.
 const rootFile = "root.bolt"
@@ -71,6 +74,7 @@ func openDisk(o Options, print uint32) (*disk, *base, error) {
 // tryOpen opens the index; any error but ErrBusy means that it is of no use.
 // head, when not 0, bounds the seq it may have.
 func (d *disk) tryOpen(head uint64) (*base, error) {
+	defer panicOnFault()()
 	if err := openable(d.dir); err != nil {
 		return nil, err
 	}
@@ -93,28 +97,8 @@ func (d *disk) tryOpen(head uint64) (*base, error) {
 	return b, nil
 }
 
-// openable looks at a directory without changing anything in it.
-func openable(dir string) error {
-	info, err := os.Stat(filepath.Join(dir, rootFile))
-	if err != nil {
-		return fmt.Errorf("text index: %w", err)
-	}
-	if info.Size() == 0 {
-		return fmt.Errorf("text index: %s in %s is empty", rootFile, dir)
-	}
-	if _, err := os.Stat(filepath.Join(dir, damagedFile)); err == nil {
-		return fmt.Errorf("text index: %s was found to be damaged", dir)
-	}
-	return nil
-}
-
 // start runs the index in dir. Damaged files make its libraries panic.
 func (d *disk) start(dir string) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("text index: open %s: %v", dir, p)
-		}
-	}()
 	// One worker: documents come analysed.
 	queue := index.NewAnalysisQueue(1)
 	defer func() {
@@ -122,9 +106,10 @@ func (d *disk) start(dir string) (err error) {
 			queue.Close()
 		}
 	}()
+	defer recoverDamage(&err, dir)
 	i, err := scorch.NewScorch(scorch.Name, map[string]any{
 		"path":               dir,
-		"bolt_timeout":       "500ms",
+		"bolt_timeout":       lockTimeout.String(),
 		"numSnapshotsToKeep": 1,
 	}, queue)
 	if err != nil {

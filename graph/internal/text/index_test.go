@@ -9,13 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"engram/graph/value"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var testFields = []Field{
 	{Name: "content", Weight: 1}, {Name: "title", Weight: 2.5},

@@ -50,7 +50,7 @@ func (ix *Index) startOver(g *generation, seq uint64) {
 // fill writes docs to a fresh index.
 func (ix *Index) fill(n *disk, seq uint64, docs iter.Seq2[Doc, error]) error {
 	h := header{counts: newCounts(len(ix.fields))}
-	batch := make([]*document, 0, batchDocs)
+	batch := make([]*document, 0, loadDocs)
 	flush := func() error {
 		err := n.write(batch, h)
 		batch = batch[:0]
@@ -66,7 +66,7 @@ func (ix *Index) fill(n *disk, seq uint64, docs iter.Seq2[Doc, error]) error {
 		}
 		h.maxNode = max(h.maxNode, d.node)
 		h.counts = h.counts.replaced(nil, d)
-		if batch = append(batch, d); len(batch) == batchDocs {
+		if batch = append(batch, d); len(batch) == loadDocs {
 			if err := flush(); err != nil {
 				return err
 			}

@@ -1,0 +1,151 @@
+package text
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	segment "github.com/blevesearch/scorch_segment_api/v2"
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// minSegmentBytes is less than any segment has.
+const minSegmentBytes = 64
+
+// openable looks at an index without changing anything in it: the library, when
+// it meets a snapshot it cannot load, takes an older one and deletes the newer
+// segments, and a segment that is cut off kills the process in a goroutine of the
+// library's. So the newest snapshot has to be whole before it may have a go, which
+// means reading it: some 10 ms for 100 MB in the page cache.
+func openable(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, damagedFile)); err == nil {
+		return fmt.Errorf("text index: %s was found to be damaged", dir)
+	}
+	names, err := newestSegments(filepath.Join(dir, rootFile))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := verifySegment(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newestSegments returns the names of the files that the newest snapshot in a
+// root file is made of.
+func newestSegments(root string) (names []string, err error) {
+	info, err := os.Stat(root)
+	if err != nil {
+		return nil, fmt.Errorf("text index: %w", err)
+	}
+	if info.Size() == 0 {
+		return nil, fmt.Errorf("text index: %s is empty", root)
+	}
+	defer recoverDamage(&err, root)
+	db, err := bolt.Open(root, 0o600, &bolt.Options{ReadOnly: true, Timeout: lockTimeout})
+	if err != nil {
+		if errors.Is(err, bolterrors.ErrTimeout) {
+			return nil, ErrBusy
+		}
+		return nil, fmt.Errorf("text index: %s: %w", root, err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	err = db.View(func(tx *bolt.Tx) error {
+		snapshots := tx.Bucket([]byte("s"))
+		if snapshots == nil {
+			return fmt.Errorf("text index: %s has no snapshot", root)
+		}
+		newest, _ := snapshots.Cursor().Last()
+		snapshot := snapshots.Bucket(newest)
+		if snapshot == nil {
+			return fmt.Errorf("text index: %s has no snapshot", root)
+		}
+		return snapshot.ForEachBucket(func(k []byte) error {
+			if path := snapshot.Bucket(k).Get([]byte("p")); path != nil {
+				names = append(names, string(path))
+			}
+			return nil
+		})
+	})
+	return names, err
+}
+
+// lockTimeout is how long to wait for a lock that another process holds.
+const lockTimeout = 500 * time.Millisecond
+
+// recoverDamage turns a panic of the libraries over damaged files into an error,
+// an access beyond the end of a mapped file included. Defer it before the first
+// use of the file.
+func recoverDamage(err *error, file string) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("text index: %s: %v", file, p)
+	}
+}
+
+// panicOnFault makes an access beyond the end of a mapped file a panic in this
+// goroutine; the function it returns undoes that.
+func panicOnFault() func() {
+	old := debug.SetPanicOnFault(true)
+	return func() { debug.SetPanicOnFault(old) }
+}
+
+// Verify reads every segment on disk and compares its checksum, as Open does. It
+// is for the consistency check.
+func (ix *Index) Verify() error {
+	if err := ix.usable(); err != nil {
+		return err
+	}
+	b := ix.current().base
+	if !b.pin.acquire() {
+		return ErrClosed
+	}
+	defer b.pin.release()
+	for _, s := range b.segs {
+		file, ok := s.seg.(segment.PersistedSegment)
+		if !ok {
+			continue // in memory still
+		}
+		if err := verifySegment(file.Path()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifySegment compares the last four bytes of a segment with the CRC-32 of the
+// others.
+func verifySegment(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("text index: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("text index: %w", err)
+	}
+	if info.Size() < minSegmentBytes {
+		return fmt.Errorf("text index: %s is cut off: rebuild the index", path)
+	}
+	sum := crc32.NewIEEE()
+	if _, err := io.CopyN(sum, f, info.Size()-4); err != nil {
+		return fmt.Errorf("text index: read %s: %w", path, err)
+	}
+	var want [4]byte
+	if _, err := io.ReadFull(f, want[:]); err != nil {
+		return fmt.Errorf("text index: read %s: %w", path, err)
+	}
+	if binary.BigEndian.Uint32(want[:]) != sum.Sum32() {
+		return fmt.Errorf("text index: checksum of %s is wrong: rebuild the index", path)
+	}
+	return nil
+}
