@@ -24,7 +24,9 @@ const (
 // usageError is a command line that makes no sense.
 type usageError struct{ err error }
 
-func (e *usageError) Error() string { return e.err.Error() + "\nSee engramd --help, or --help behind a command." }
+func (e *usageError) Error() string {
+	return e.err.Error() + "\nSee engramd --help, or --help behind a command."
+}
 func (e *usageError) Unwrap() error { return e.err }
 
 // missingFileError is an input that is not there.
@@ -42,7 +44,7 @@ var exitCodes = map[engram.Code]int{
 	engram.CodeBusy:     exitInUse,
 	engram.CodeDamaged:  exitDamaged, engram.CodeForeign: exitDamaged, engram.CodeNewerFormat: exitDamaged,
 	engram.CodeLimitExceeded: exitLimit, engram.CodeResourceExhausted: exitLimit, engram.CodeFull: exitLimit,
-	engram.CodeReadOnly:      exitRefused, engram.CodePoisoned: exitRefused,
+	engram.CodeReadOnly: exitRefused, engram.CodePoisoned: exitRefused,
 }
 
 // report prints an error, if any, and returns the exit code it stands for.

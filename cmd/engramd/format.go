@@ -28,7 +28,9 @@ const maxCell = 60
 // printResult prints rows, what was changed, and a plan if there is one.
 func printResult(w io.Writer, res *engram.Result, format rowFormat) error {
 	if res.Plan != nil {
-		fmt.Fprint(w, res.Plan.String())
+		if err := printPlan(w, res.Plan.String(), format); err != nil || len(res.Rows) == 0 {
+			return err // EXPLAIN has no rows
+		}
 	}
 	switch format {
 	case formatJSON:
@@ -38,6 +40,19 @@ func printResult(w io.Writer, res *engram.Result, format rowFormat) error {
 	}
 	printTable(w, res)
 	return nil
+}
+
+// printPlan prints a plan as text, or as an object of its own.
+func printPlan(w io.Writer, plan string, format rowFormat) error {
+	if format == formatJSON {
+		text, err := json.Marshal(map[string]string{"plan": plan})
+		if err != nil {
+			return err
+		}
+		plan = string(text) + "\n"
+	}
+	_, err := io.WriteString(w, plan)
+	return err
 }
 
 func printTable(w io.Writer, res *engram.Result) {
@@ -65,10 +80,13 @@ func printTable(w io.Writer, res *engram.Result) {
 	fmt.Fprintln(w, summary(res))
 }
 
-// cell is a value as a person reads it: text without quotes.
+// cell is a value as a person reads it: text, dates and times without quotes.
 func cell(v engram.Value) string {
-	if v.Kind() == engram.KindString {
+	switch v.Kind() {
+	case engram.KindString:
 		return v.AsString()
+	case engram.KindDate, engram.KindTime, engram.KindLocalTime, engram.KindDateTime, engram.KindLocalDateTime, engram.KindDuration:
+		return strings.Trim(v.String(), "'")
 	}
 	return v.String()
 }

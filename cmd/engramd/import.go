@@ -156,10 +156,10 @@ func (c *importCommand) run(a *app, fn func(importer.Options) (importer.Report, 
 	source := strings.Join(files, " and ")
 	if err != nil {
 		if report.Transactions > 0 {
-			return fmt.Errorf("%s: %w\n%s are in; importing the file again goes on from there",
-				source, err, plural(int64(report.Transactions), "transaction"))
+			return fmt.Errorf("%s: %w (transactions committed before: %d; importing the file again goes on from there)",
+				source, err, report.Transactions)
 		}
-		return fmt.Errorf("%s: %w\nNothing was imported.", source, err) //nolint:staticcheck // a sentence of its own line
+		return fmt.Errorf("%s: %w; nothing was imported", source, err)
 	}
 	a.reportImport(source, report)
 	return nil

@@ -10,8 +10,16 @@ import (
 
 // outputFlags choose how rows are printed.
 type outputFlags struct {
-	JSON   bool   `help:"Print one JSON object a row (the same as --format json)." xor:"format"`
-	Format string `help:"How to print rows: table (the default), json or csv." enum:",table,json,csv" default:"" xor:"format" placeholder:"FORMAT"`
+	JSON   bool   `help:"Print one JSON object a row (the same as --format json)."`
+	Format string `help:"How to print rows: table (the default), json or csv." enum:",table,json,csv" default:"" placeholder:"FORMAT"`
+}
+
+// Validate is called by the parser.
+func (f outputFlags) Validate() error {
+	if f.JSON && f.Format != "" && f.Format != string(formatJSON) {
+		return fmt.Errorf("--json and --format %s contradict each other", f.Format)
+	}
+	return nil
 }
 
 func (f outputFlags) format() rowFormat {
