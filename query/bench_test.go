@@ -93,3 +93,23 @@ func BenchmarkRead(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkPrepare measures a statement's way from text to plan, with and
+// without the cache.
+func BenchmarkPrepare(b *testing.B) {
+	const text = "MATCH (a:Person {id: $id})-[r:KNOWS]->(b:Person) WHERE b.age > 30 RETURN b.name AS name, r.since ORDER BY name LIMIT 10"
+	for _, c := range []struct {
+		name string
+		size int
+	}{{"cached", 0}, {"uncached", -1}} {
+		b.Run(c.name, func(b *testing.B) {
+			e := query.New(&query.Options{PlanCache: c.size})
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := e.Prepare(text, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

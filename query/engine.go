@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"engram/graph/value"
@@ -99,7 +100,7 @@ func (e *Engine) Prepare(text string, g Reader) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.planned = e.opts.Now().Sub(start)
+	p.planned.Store(int64(e.opts.Now().Sub(start)))
 	e.cache.put(key, p)
 	return p, nil
 }
@@ -133,7 +134,7 @@ type Plan struct {
 	engine  *Engine
 	tree    *logical.Plan
 	program *physical.Program
-	planned time.Duration
+	planned atomic.Int64 // nanoseconds; 0 once a run has told it
 }
 
 // Writes reports whether the statement may change the graph. A plan under
@@ -196,7 +197,9 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 	if err != nil {
 		return nil, err
 	}
-	res.Timings = result.Timings{Run: p.engine.opts.Now().Sub(start)}
+	res.Timings = result.Timings{
+		Plan: time.Duration(p.planned.Swap(0)), Run: p.engine.opts.Now().Sub(start),
+	}
 	return res, nil
 }
 

@@ -16,7 +16,7 @@ type Graph interface {
 // Build plans a statement. g may be nil: then every label is taken to be
 // equally frequent. Rules in off are not applied.
 func Build(s *bound.Statement, g Graph, off Rules) (*Plan, error) {
-	b := &builder{g: g, off: off, subs: map[*bound.Subquery]*Query{}}
+	b := &builder{g: g, off: off, writes: s.Writes, subs: map[*bound.Subquery]*Query{}}
 	q, err := b.query(s.Query)
 	if err != nil {
 		return nil, err
@@ -29,10 +29,12 @@ func Build(s *bound.Statement, g Graph, off Rules) (*Plan, error) {
 
 // builder holds what planning one statement needs.
 type builder struct {
-	g    Graph
-	off  Rules
-	subs map[*bound.Subquery]*Query
-	part *Part // the one being built
+	g   Graph
+	off Rules
+	// writes tells that the statement writes: else no barrier is needed.
+	writes bool
+	subs   map[*bound.Subquery]*Query
+	part   *Part // the one being built
 	// exists tells that the query being built is asked only whether it has rows.
 	exists bool
 }

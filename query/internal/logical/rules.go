@@ -84,7 +84,9 @@ func (b *builder) rewrite(p *Part) {
 			everywhere(&p.Op, s.apply)
 		}
 	}
-	b.insertBarriers(&p.Op)
+	if b.writes {
+		b.insertBarriers(&p.Op)
+	}
 	b.pruneColumns(p)
 	if !b.off.Has(ReachEnds) {
 		b.reachEnds(p.Op, b.exists)

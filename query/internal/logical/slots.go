@@ -101,46 +101,57 @@ func Walk(e bound.Expr, visit func(bound.Expr)) {
 		return
 	}
 	visit(e)
-	for _, c := range children(e) {
-		Walk(c, visit)
+	switch e := e.(type) {
+	case *bound.Prop:
+		Walk(e.E, visit)
+	case *bound.Index:
+		Walk(e.E, visit)
+		Walk(e.I, visit)
+	case *bound.Slice:
+		Walk(e.E, visit)
+		Walk(e.From, visit)
+		Walk(e.To, visit)
+	case *bound.List:
+		walkAll(e.Elems, visit)
+	case *bound.Map:
+		walkAll(e.Values, visit)
+	case *bound.MapProjection:
+		Walk(e.E, visit)
+		walkAll(e.Values, visit)
+	case *bound.Unary:
+		Walk(e.E, visit)
+	case *bound.Binary:
+		Walk(e.L, visit)
+		Walk(e.R, visit)
+	case *bound.IsNull:
+		Walk(e.E, visit)
+	case *bound.HasLabels:
+		Walk(e.E, visit)
+	case *bound.Call:
+		walkAll(e.Args, visit)
+	case *bound.Case:
+		Walk(e.Test, visit)
+		walkAll(e.When, visit)
+		walkAll(e.Then, visit)
+		Walk(e.Else, visit)
+	case *bound.ListComp:
+		Walk(e.List, visit)
+		Walk(e.Where, visit)
+		Walk(e.Proj, visit)
+	case *bound.Quantifier:
+		Walk(e.List, visit)
+		Walk(e.Where, visit)
+	case *bound.Reduce:
+		Walk(e.Init, visit)
+		Walk(e.List, visit)
+		Walk(e.E, visit)
+	case *bound.Subquery:
+		walkAll(e.Outer, visit)
 	}
 }
 
-func children(e bound.Expr) []bound.Expr {
-	switch e := e.(type) {
-	case *bound.Prop:
-		return []bound.Expr{e.E}
-	case *bound.Index:
-		return []bound.Expr{e.E, e.I}
-	case *bound.Slice:
-		return []bound.Expr{e.E, e.From, e.To}
-	case *bound.List:
-		return e.Elems
-	case *bound.Map:
-		return e.Values
-	case *bound.MapProjection:
-		return append([]bound.Expr{e.E}, e.Values...)
-	case *bound.Unary:
-		return []bound.Expr{e.E}
-	case *bound.Binary:
-		return []bound.Expr{e.L, e.R}
-	case *bound.IsNull:
-		return []bound.Expr{e.E}
-	case *bound.HasLabels:
-		return []bound.Expr{e.E}
-	case *bound.Call:
-		return e.Args
-	case *bound.Case:
-		out := append([]bound.Expr{e.Test}, e.When...)
-		return append(append(out, e.Then...), e.Else)
-	case *bound.ListComp:
-		return []bound.Expr{e.List, e.Where, e.Proj}
-	case *bound.Quantifier:
-		return []bound.Expr{e.List, e.Where}
-	case *bound.Reduce:
-		return []bound.Expr{e.Init, e.List, e.E}
-	case *bound.Subquery:
-		return e.Outer
+func walkAll(es []bound.Expr, visit func(bound.Expr)) {
+	for _, e := range es {
+		Walk(e, visit)
 	}
-	return nil
 }

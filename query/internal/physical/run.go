@@ -68,6 +68,7 @@ type instance struct {
 	plan     *logical.Plan
 	procs    Procedures
 	root     *union
+	tracker  *tracker // kept from run to run
 	unions   []*union // of all queries, those inside others too
 	subs     map[*bound.Subquery]*union
 	deletes  bool
@@ -158,7 +159,8 @@ func (inst *instance) prepare(ctx context.Context, in Input) error {
 		inst.deadline = now.AddDate(1000, 0, 0)
 	}
 	if in.Writer != nil {
-		inst.w = newTracker(in.Writer)
+		inst.tracker = inst.tracker.reset(in.Writer)
+		inst.w = inst.tracker
 		inst.r = in.Writer
 	} else if inst.plan.Writes {
 		return errors.New("a statement that writes was run without a writer")
@@ -228,6 +230,9 @@ func (inst *instance) release() {
 		}
 	}
 	inst.exec = exec{}
+	if inst.tracker != nil {
+		inst.tracker.w = nil
+	}
 }
 
 // RunSubquery implements eval.Runner.

@@ -66,6 +66,24 @@ func newTracker(w access.Writer) *tracker {
 	}
 }
 
+// trackerKept is up to how many entries a tracker's maps are used again.
+const trackerKept = 4096
+
+// reset readies a tracker for another statement; t may be nil.
+func (t *tracker) reset(w access.Writer) *tracker {
+	if t == nil || len(t.made)+len(t.props)+len(t.goneEdges)+len(t.goneNodes) > trackerKept {
+		return newTracker(w)
+	}
+	clear(t.made)
+	clear(t.props)
+	clear(t.labels)
+	clear(t.goneEdges)
+	clear(t.goneNodes)
+	t.w, t.c = w, result.Counters{}
+	t.labelIDs, t.dangling = t.labelIDs[:0], t.dangling[:0]
+	return t
+}
+
 func (t *tracker) countLabel(l value.LabelID, delta int64) {
 	tl, ok := t.labels[l]
 	if !ok {
