@@ -127,6 +127,8 @@ func (c *checker) counters() error {
 	for _, id := range slices.Sorted(maps.Keys(c.graves)) {
 		if t.NodeExists(id) {
 			r.add("node %d is marked as deleted, but it lives", id)
+		} else if len(t.DoomedEdges(id, 1, nil)) == 0 {
+			r.add("node %d is marked as deleted, but no edge is left of it", id)
 		}
 	}
 	return nil

@@ -569,6 +569,9 @@ func TestModel(t *testing.T) {
 			if err != nil || !report.OK() {
 				t.Fatalf("check: %v, %v", err, report.Problems)
 			}
+			if err := m.db.CheckReplay(); err != nil {
+				t.Fatalf("%v", err)
+			}
 			for m.db.TidyOnce(context.Background()) {
 			}
 			report, err = m.db.Check(context.Background())
