@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"engram/query/internal/access"
 	"engram/query/internal/bind"
 	"engram/query/internal/logical"
+	"engram/query/internal/notice"
 	"engram/query/internal/physical"
 	"engram/query/internal/recall"
 	"engram/query/internal/syntax"
@@ -126,7 +128,11 @@ func (e *Engine) plan(text string, g Reader) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Plan{engine: e, tree: tree, program: program}, nil
+	p := &Plan{engine: e, tree: tree, program: program}
+	if g != nil {
+		p.notices = notice.Unknown(bound, g)
+	}
+	return p, nil
 }
 
 // Plan is a prepared statement. It is safe for concurrent use.
@@ -135,6 +141,7 @@ type Plan struct {
 	tree    *logical.Plan
 	program *physical.Program
 	planned atomic.Int64 // nanoseconds; 0 once a run has told it
+	notices []result.Notice
 }
 
 // Writes reports whether the statement may change the graph. A plan under
@@ -170,7 +177,7 @@ func CheckLegs(names []string) error {
 // statement the caller has to drop what g has written.
 func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value, opts *RunOptions) (*result.Result, error) {
 	if p.tree.Mode == syntax.Explain {
-		return &result.Result{Columns: p.Columns(), Plan: logical.Describe(p.tree, nil)}, nil
+		return &result.Result{Columns: p.Columns(), Plan: logical.Describe(p.tree, nil), Notices: slices.Clone(p.notices)}, nil
 	}
 	in := physical.Input{Reader: g, Params: params, Now: p.engine.opts.Now, Measure: p.tree.Mode == syntax.Profile}
 	if p.Writes() {
@@ -197,6 +204,7 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 	if err != nil {
 		return nil, err
 	}
+	res.Notices = append(res.Notices, p.notices...)
 	res.Timings = result.Timings{
 		Plan: time.Duration(p.planned.Swap(0)), Run: p.engine.opts.Now().Sub(start),
 	}

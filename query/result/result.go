@@ -46,11 +46,13 @@ type Counters struct {
 // Any reports whether the statement changed anything.
 func (c Counters) Any() bool { return c != Counters{} }
 
-// Notice is a remark on a statement, such as a pattern that makes a cartesian
-// product.
+// Notice is a remark on a statement that ran, such as a label that no node has.
 type Notice struct {
-	Code    string // stable, such as CartesianProduct
-	Message string // one sentence
+	Code    string // stable, such as UnknownLabel
+	Message string // a sentence or two
+	// Line and Column tell where in the statement, from 1 and in characters; 0
+	// when it has no place there.
+	Line, Column int
 }
 
 // Timings are durations by the executor's clock. Zero where not measured.

@@ -72,7 +72,7 @@ func (s *single) procedure(c *syntax.Call) *Procedure {
 	err := fault.New(fault.ProcedureError, fault.CompileTime, "ProcedureNotFound", c.Span, "there is no procedure %s", name)
 	if l, ok := s.b.procedures.(interface{ Names() []string }); ok {
 		names := l.Names()
-		if near := fault.Nearest(name, names); near != "" {
+		if near := fault.NearestName(name, names); near != "" {
 			err = err.WithHint("Did you mean %s?", near)
 		} else {
 			err = err.WithHint("There is %s.", strings.Join(names, ", "))
@@ -145,7 +145,7 @@ func (s *single) unknownField(name *syntax.Name, fields []Field, what string) {
 		known = append(known, f.Name)
 	}
 	err := fault.Syntax("UndefinedVariable", name.At(), "%s yields no `%s`", what, name.Text)
-	if near := fault.Nearest(name.Text, known); near != "" {
+	if near := fault.NearestName(name.Text, known); near != "" {
 		err = err.WithHint("Did you mean `%s`?", near)
 	} else if len(known) > 0 {
 		err = err.WithHint("It yields %s.", strings.Join(known, ", "))

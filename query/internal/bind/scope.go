@@ -80,7 +80,7 @@ func (s *scope) names() []string {
 // could have been meant.
 func (b *binder) undefined(name string, at syntax.Span, known []string) {
 	err := fault.Syntax("UndefinedVariable", at, "variable `%s` is not defined", name)
-	if near := fault.Nearest(name, known); near != "" {
+	if near := fault.NearestName(name, known); near != "" {
 		err = err.WithHint("Did you mean `%s`?", near)
 	} else {
 		err.Hint = definedHint(known)

@@ -26,6 +26,17 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
+// NearestName is Nearest for names whose case matters: one that differs only in
+// case is the nearest of all.
+func NearestName(word string, candidates []string) string {
+	for _, c := range candidates {
+		if c != word && strings.EqualFold(c, word) {
+			return c
+		}
+	}
+	return Nearest(word, candidates)
+}
+
 // distance is the optimal string alignment distance (insertions, deletions,
 // substitutions, swaps of neighbours), or more than limit as soon as that is
 // certain.
