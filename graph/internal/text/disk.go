@@ -12,7 +12,8 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// batchDocs is how many documents go to disk in one batch.
+// batchDocs is how many documents go to disk in one batch, unless a single
+// transaction has more.
 const batchDocs = 1000
 
 // loadDocs is how many go in one batch when an index is filled from scratch.
@@ -75,22 +76,21 @@ func openDisk(o Options, print uint32) (*disk, *base, error) {
 // head, when not 0, bounds the seq it may have.
 func (d *disk) tryOpen(head uint64) (*base, error) {
 	defer panicOnFault()()
-	if err := openable(d.dir); err != nil {
+	h, err := openable(d.dir)
+	switch {
+	case err != nil:
 		return nil, err
+	case h.print != d.print:
+		return nil, errors.New("text index: made for another database, other fields or another version")
+	case head != 0 && h.seq > head:
+		return nil, fmt.Errorf("text index: at seq %d, ahead of the database at %d", h.seq, head)
+	case len(h.counts.fields) != len(d.fields):
+		return nil, errHeader
 	}
 	if err := d.start(d.dir); err != nil {
 		return nil, err
 	}
 	b, err := d.newBase(nil)
-	switch {
-	case err != nil:
-	case b.print != d.print:
-		err = errors.New("text index: made for another database, other fields or another version")
-	case head != 0 && b.seq > head:
-		err = fmt.Errorf("text index: at seq %d, ahead of the database at %d", b.seq, head)
-	case len(b.counts.fields) != len(d.fields):
-		err = errHeader
-	}
 	if err != nil {
 		return nil, errors.Join(err, d.close())
 	}
@@ -220,11 +220,12 @@ func (d *disk) write(docs []*document, h header) error {
 }
 
 // append writes the entries of a generation's tail. seq is the newest published
-// one: no entry is newer.
+// one: no entry is newer. Batches end where transactions end, so that at any
+// moment the index on disk is exactly what its header says.
 func (d *disk) append(g *generation, docs []*tailDoc, seq uint64) (*base, error) {
 	h := g.base.header
-	for start := 0; start < len(docs) || start == 0; start += batchDocs {
-		end := min(start+batchDocs, len(docs))
+	for start := 0; start < len(docs) || start == 0; {
+		end := batchEnd(docs, start)
 		batch := make([]*document, 0, end-start)
 		for i := start; i < end; i++ {
 			if next := docs[i].next.Load(); next == 0 || int(next) > end {
@@ -232,11 +233,9 @@ func (d *disk) append(g *generation, docs []*tailDoc, seq uint64) (*base, error)
 			}
 			h.maxNode = max(h.maxNode, docs[i].node)
 		}
-		// The counts tell exactly what is in; the seq only what is in for sure, since
-		// a batch may end within a transaction.
 		h.seq = seq
 		if end < len(docs) {
-			h.seq = docs[end].seq - 1
+			h.seq = docs[end-1].seq
 		}
 		if end > 0 {
 			h.counts = docs[end-1].after
@@ -244,9 +243,29 @@ func (d *disk) append(g *generation, docs []*tailDoc, seq uint64) (*base, error)
 		if err := d.write(batch, h); err != nil {
 			return nil, fmt.Errorf("text index: write to %s: %w", d.dir, err)
 		}
+		if start = end; end == len(docs) {
+			break
+		}
 	}
 	d.dropPins()
 	return d.newBase(g.base)
+}
+
+// batchEnd returns where the batch that starts at start ends: at the last end of
+// a transaction within batchDocs entries, or else at the first one beyond.
+func batchEnd(docs []*tailDoc, start int) int {
+	end := min(start+batchDocs, len(docs))
+	at := end
+	for at > start && at < len(docs) && docs[at].seq == docs[at-1].seq {
+		at--
+	}
+	if at > start || start == len(docs) {
+		return at
+	}
+	for end < len(docs) && docs[end].seq == docs[end-1].seq {
+		end++
+	}
+	return end
 }
 
 // dropPins forgets pins that were let go.

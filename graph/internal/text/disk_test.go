@@ -209,6 +209,36 @@ func TestUnreadableIndexStopsAndIsRebuilt(t *testing.T) {
 	}
 }
 
+func TestBatchesEndWithTransactions(t *testing.T) {
+	cases := []struct {
+		seqs []int // entries of each transaction
+		want []int // ends of batches
+	}{
+		{nil, []int{0}},
+		{[]int{1, 1}, []int{2}},
+		{[]int{600, 600, 300}, []int{600, 1500}},
+		{[]int{1000, 1}, []int{1000, 1001}},
+		{[]int{5, 3000, 5}, []int{5, 3005, 3010}},
+		{[]int{3000}, []int{3000}},
+	}
+	for _, c := range cases {
+		var docs []*tailDoc
+		for seq, n := range c.seqs {
+			for range n {
+				docs = append(docs, &tailDoc{document: &document{seq: uint64(seq + 1)}})
+			}
+		}
+		var got []int
+		for end := 0; len(got) == 0 || end < len(docs); {
+			end = batchEnd(docs, end)
+			got = append(got, end)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v: got %v, want %v", c.seqs, got, c.want)
+		}
+	}
+}
+
 func docs(list ...Doc) iter.Seq2[Doc, error] {
 	return func(yield func(Doc, error) bool) {
 		for _, d := range list {

@@ -61,9 +61,9 @@ func (d *document) lengths(fields int) []uint32 {
 // batch as the documents it describes.
 type header struct {
 	print   uint32 // Options.fingerprint
-	seq     uint64 // every change up to it is in
+	seq     uint64 // every change up to it is in, and none after
 	maxNode value.NodeID
-	counts  counts // of what is in, which may be more than seq says
+	counts  counts
 }
 
 // headerKey is where the header is kept.

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/blevesearch/bleve/v2/util"
 	segment "github.com/blevesearch/scorch_segment_api/v2"
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -24,59 +26,68 @@ const minSegmentBytes = 64
 // segments, and a segment that is cut off kills the process in a goroutine of the
 // library's. So the newest snapshot has to be whole before it may have a go, which
 // means reading it: some 10 ms for 100 MB in the page cache.
-func openable(dir string) error {
+func openable(dir string) (header, error) {
 	if _, err := os.Stat(filepath.Join(dir, damagedFile)); err == nil {
-		return fmt.Errorf("text index: %s was found to be damaged", dir)
+		return header{}, fmt.Errorf("text index: %s was found to be damaged", dir)
 	}
-	names, err := newestSegments(filepath.Join(dir, rootFile))
+	r, err := readRoot(filepath.Join(dir, rootFile))
 	if err != nil {
-		return err
+		return header{}, err
 	}
-	for _, name := range names {
+	for _, name := range r.segments {
 		if err := verifySegment(filepath.Join(dir, name)); err != nil {
-			return err
+			return header{}, err
 		}
 	}
-	return nil
+	return decodeHeader(r.header)
 }
 
-// newestSegments returns the names of the files that the newest snapshot in a
-// root file is made of.
-func newestSegments(root string) (names []string, err error) {
-	info, err := os.Stat(root)
+// root is what a root file says of its newest snapshot.
+type root struct {
+	segments []string // file names
+	header   []byte
+}
+
+// readRoot reads a root file.
+func readRoot(file string) (r root, err error) {
+	info, err := os.Stat(file)
 	if err != nil {
-		return nil, fmt.Errorf("text index: %w", err)
+		return r, fmt.Errorf("text index: %w", err)
 	}
 	if info.Size() == 0 {
-		return nil, fmt.Errorf("text index: %s is empty", root)
+		return r, fmt.Errorf("text index: %s is empty", file)
 	}
-	defer recoverDamage(&err, root)
-	db, err := bolt.Open(root, 0o600, &bolt.Options{ReadOnly: true, Timeout: lockTimeout})
+	defer recoverDamage(&err, file)
+	db, err := bolt.Open(file, 0o600, &bolt.Options{ReadOnly: true, Timeout: lockTimeout})
 	if err != nil {
 		if errors.Is(err, bolterrors.ErrTimeout) {
-			return nil, ErrBusy
+			return r, ErrBusy
 		}
-		return nil, fmt.Errorf("text index: %s: %w", root, err)
+		return r, fmt.Errorf("text index: %s: %w", file, err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	err = db.View(func(tx *bolt.Tx) error {
-		snapshots := tx.Bucket([]byte("s"))
+		snapshots := tx.Bucket(util.BoltSnapshotsBucket)
 		if snapshots == nil {
-			return fmt.Errorf("text index: %s has no snapshot", root)
+			return fmt.Errorf("text index: %s has no snapshot", file)
 		}
 		newest, _ := snapshots.Cursor().Last()
 		snapshot := snapshots.Bucket(newest)
 		if snapshot == nil {
-			return fmt.Errorf("text index: %s has no snapshot", root)
+			return fmt.Errorf("text index: %s has no snapshot", file)
 		}
 		return snapshot.ForEachBucket(func(k []byte) error {
-			if path := snapshot.Bucket(k).Get([]byte("p")); path != nil {
-				names = append(names, string(path))
+			b := snapshot.Bucket(k)
+			if path := b.Get(util.BoltPathKey); path != nil {
+				r.segments = append(r.segments, string(path))
+			}
+			if bytes.Equal(k, util.BoltInternalKey) {
+				r.header = bytes.Clone(b.Get(headerKey))
 			}
 			return nil
 		})
 	})
-	return names, err
+	return r, err
 }
 
 // lockTimeout is how long to wait for a lock that another process holds.
