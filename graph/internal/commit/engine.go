@@ -16,7 +16,8 @@ type Options[V any] struct {
 	Initial V
 	// Publish, if set, is called for each transaction once it is durable and before
 	// anyone can see or is told of it, in order of seq, by the committer goroutine.
-	// It must not call the engine and should be quick: commits wait for it.
+	// It must be quick, since commits wait for it, and must not wait for the engine (a
+	// ticket, a slot, Close).
 	Publish func(seq store.Seq, version V)
 	// BeforeAck, if set, is called with the newest durable seq before the answers
 	// of a group are given. Its error does not change the outcome, which is certain

@@ -5,11 +5,18 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"engram/graph/internal/store"
 )
 
+// In a bubble, waiting for ever is an error at once.
 func TestAcquireSlotHonoursTheContext(t *testing.T) {
+	synctest.Test(t, checkAcquireSlotHonoursTheContext)
+}
+
+func checkAcquireSlotHonoursTheContext(t *testing.T) {
+	t.Helper()
 	e := openMem(t, Options[int]{})
 	slot := acquire(t, e)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -132,7 +139,11 @@ func TestASlotEndsOnce(t *testing.T) {
 	acquire(t, e).Abort()
 }
 
-func TestCloseWaitsForWhatIsOpen(t *testing.T) {
+// In a bubble, waiting for ever is an error at once.
+func TestCloseWaitsForWhatIsOpen(t *testing.T) { synctest.Test(t, checkCloseWaitsForWhatIsOpen) }
+
+func checkCloseWaitsForWhatIsOpen(t *testing.T) {
+	t.Helper()
 	e, err := New(newMem(t), Options[int]{})
 	if err != nil {
 		t.Fatal(err)

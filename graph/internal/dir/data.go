@@ -162,9 +162,6 @@ func fillNamespace(path string, initial []store.Put) error {
 	if err := bolt.Create(filepath.Join(path, graphName), initial); err != nil {
 		return err
 	}
-	if err := os.Mkdir(filepath.Join(path, textName), dirMode); err != nil {
-		return systemError(path, err)
-	}
 	side, err := openSide(filepath.Join(path, seqName))
 	if err != nil {
 		return err

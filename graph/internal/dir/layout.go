@@ -91,8 +91,10 @@ func examine(path string) error {
 		return &store.FileError{Err: store.ErrForeign, Path: path, Detail: "its file " + catalogName + " is not engram's", Hint: "check the path"}
 	}
 	if layout > Layout {
-		return &store.FileError{Err: store.ErrNewer, Path: path,
-			Detail: fmt.Sprintf("its layout is %d and this program knows up to %d", layout, Layout), Hint: "use the newer program"}
+		return &store.FileError{
+			Err: store.ErrNewer, Path: path,
+			Detail: fmt.Sprintf("its layout is %d and this program knows up to %d", layout, Layout), Hint: "use the newer program",
+		}
 	}
 	return nil
 }

@@ -101,8 +101,10 @@ func inspectFile(f *os.File, path string) (inspection, error) {
 	case !info.Mode().IsRegular():
 		return inspection{}, &store.FileError{Err: store.ErrForeign, Path: path, Detail: "it is not a regular file"}
 	case info.Size() == 0:
-		return inspection{}, &store.FileError{Err: store.ErrEmpty, Path: path,
-			Detail: "a database is never empty, so its content is lost", Hint: "restore it from a backup, or move it away and create a new one"}
+		return inspection{}, &store.FileError{
+			Err: store.ErrEmpty, Path: path,
+			Detail: "a database is never empty, so its content is lost", Hint: "restore it from a backup, or move it away and create a new one",
+		}
 	}
 	in := inspection{size: info.Size()}
 	metas, err := readMetas(f, in.size)
@@ -126,8 +128,10 @@ func inspectFile(f *os.File, path string) (inspection, error) {
 		return in, damage(path, fmt.Sprintf("its meta page tells of impossible pages: %+v", in.newest))
 	}
 	if want := int64(in.newest.pages) * int64(in.newest.pageSize); in.size < want {
-		return in, &store.FileError{Err: store.ErrTruncated, Path: path,
-			Detail: fmt.Sprintf("it has %d bytes and needs %d", in.size, want), Hint: "restore it from a backup"}
+		return in, &store.FileError{
+			Err: store.ErrTruncated, Path: path,
+			Detail: fmt.Sprintf("it has %d bytes and needs %d", in.size, want), Hint: "restore it from a backup",
+		}
 	}
 	return in, nil
 }

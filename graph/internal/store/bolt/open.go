@@ -183,8 +183,10 @@ func Examine(path string, acked store.Seq) (Info, error) {
 		if in.damaged != "" {
 			detail += "; " + in.damaged
 		}
-		return Info{}, &store.FileError{Err: store.ErrLostCommits, Path: path, Detail: detail,
-			Hint: "restore the whole directory from a backup, or delete the file seq beside it to accept the older state"}
+		return Info{}, &store.FileError{
+			Err: store.ErrLostCommits, Path: path, Detail: detail,
+			Hint: "restore the whole directory from a backup, or delete the file seq beside it to accept the older state",
+		}
 	}
 	return info, nil
 }
@@ -200,8 +202,10 @@ func readHeader(tx *bbolt.Tx, path string) (store.Seq, error) {
 		return 0, &store.FileError{Err: store.ErrDamaged, Path: path, Detail: "no format number", Hint: "restore it from a backup"}
 	}
 	if n := binary.BigEndian.Uint32(format); n > Format {
-		return 0, &store.FileError{Err: store.ErrNewer, Path: path,
-			Detail: fmt.Sprintf("its format is %d and this program knows up to %d", n, Format), Hint: "use the newer program"}
+		return 0, &store.FileError{
+			Err: store.ErrNewer, Path: path,
+			Detail: fmt.Sprintf("its format is %d and this program knows up to %d", n, Format), Hint: "use the newer program",
+		}
 	}
 	for _, name := range bucketNames {
 		if tx.Bucket([]byte(name)) == nil {
