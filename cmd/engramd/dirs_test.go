@@ -232,7 +232,17 @@ func TestBusyDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	who := fmt.Sprintf("by process %d", owner.Process.Pid)
-	before := listing(t, dir)
+	// The owner may be writing its text index.
+	quiet := func() string {
+		var lines []string
+		for line := range strings.Lines(listing(t, dir)) {
+			if !strings.HasPrefix(line, filepath.Join("ns", "default", "text")) && !strings.HasPrefix(line, filepath.Join("ns", "default")+" ") {
+				lines = append(lines, line)
+			}
+		}
+		return strings.Join(lines, "")
+	}
+	before := quiet()
 	for _, command := range [][]string{
 		{"stats"},
 		{"check"},
@@ -255,12 +265,12 @@ func TestBusyDirectory(t *testing.T) {
 	if !engram.IsCode(err, engram.CodeBusy) || !strings.Contains(err.Error(), who) {
 		t.Errorf("engram.Open: %v", err)
 	}
-	if after := listing(t, dir); after != before {
+	if after := quiet(); after != before {
 		t.Errorf("the directory changed from\n%s\nto\n%s", before, after)
 	}
 }
 
-// reads and writes are what a directory that cannot be written must answer and
+// onlyReads holds a directory that cannot be written to what it must answer and
 // refuse.
 func onlyReads(t *testing.T, dir string, engramd func(args ...string) (int, string, string)) {
 	t.Helper()

@@ -122,6 +122,7 @@ func TestLayoutAndModes(t *testing.T) {
 	}
 	for name, mode := range map[string]fs.FileMode{
 		".": 0o700, "catalog": 0o600, "LOCK": 0o600, "ns": 0o700, "ns/main": 0o700,
+		"ns/main/graph.db": 0o600, "ns/main/seq": 0o600,
 	} {
 		info, err := os.Stat(filepath.Join(path, name))
 		if err != nil || info.Mode().Perm() != mode {
