@@ -6,7 +6,7 @@
 //	ns/<name>/   one namespace, a graph each:
 //	  graph.db   the truth
 //	  seq        side file: the newest acknowledged seq
-//	  text/      the text index, a cache, made by its owner, made by the index itself
+//	  text/      the text index, a cache, made by the index itself
 //
 // Opening never changes anything that it refuses: the marks and the format of a
 // namespace are read before LOCK is taken. Directories have mode 0700, files 0600.
