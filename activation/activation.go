@@ -71,6 +71,7 @@ type Params struct {
 type Activated struct {
 	ID         ID
 	Activation float64 // share of all activation, 0 to 1
+	Received   float64 // the part of Activation that came over edges
 	Seed       bool
 }
 

@@ -28,6 +28,7 @@ type state struct {
 	residual uint64 // arrived and not yet pushed
 	incoming uint64 // arriving in the round at hand
 	kept     uint64
+	planted  uint64 // what a seed started with
 	best     uint64 // strongest single contribution
 	bestFrom int32  // where it came from; -1 for a seed
 	bestEdge Edge
@@ -96,7 +97,9 @@ func (s *spread) plant(seeds []Seed) error {
 			continue
 		}
 		st := &s.res.nodes[i]
-		st.residual += uint64(seed.Weight / sum * float64(one))
+		planted := uint64(seed.Weight / sum * float64(one))
+		st.residual += planted
+		st.planted += planted
 		st.seed = true
 	}
 	return nil
@@ -301,7 +304,10 @@ func (s *spread) settle() *Result {
 		st := &r.nodes[i]
 		st.kept += st.residual * s.restart / restartUnit
 		if st.kept > 0 {
-			r.Nodes = append(r.Nodes, Activated{ID: st.id, Activation: float64(st.kept) / float64(one), Seed: st.seed})
+			r.Nodes = append(r.Nodes, Activated{
+				ID: st.id, Activation: float64(st.kept) / float64(one),
+				Received: float64(s.received(st)) / float64(one), Seed: st.seed,
+			})
 		}
 	}
 	sort.Slice(r.Nodes, func(i, j int) bool {
@@ -319,6 +325,16 @@ func (s *spread) settle() *Result {
 		}
 	}
 	return r
+}
+
+// received is what a node keeps of what came over edges. All that is ever at a
+// node is kept by the same share, so what it keeps of its own start is known.
+func (s *spread) received(st *state) uint64 {
+	own := st.planted * s.restart / restartUnit
+	if own > st.kept { // rounding
+		return 0
+	}
+	return st.kept - own
 }
 
 // Activation returns the activation of a node, 0 when it was not reached.

@@ -108,6 +108,7 @@ type candidate struct {
 	lexical    float64
 	terms      []string
 	activation float64
+	received   float64 // what came over edges, relative to what the best seed keeps of its own
 	score      float64
 }
 
@@ -189,9 +190,13 @@ func (r *run) associative() error {
 	if len(r.spread.Nodes) == 0 {
 		return nil
 	}
-	best := r.spread.Nodes[0].Activation
+	best, start := r.spread.Nodes[0].Activation, 0.0
 	for _, a := range r.spread.Nodes {
-		r.candidate(value.NodeID(a.ID)).activation = a.Activation / best
+		start = max(start, a.Activation-a.Received)
+	}
+	for _, a := range r.spread.Nodes {
+		c := r.candidate(value.NodeID(a.ID))
+		c.activation, c.received = a.Activation/best, a.Received/start
 	}
 	return nil
 }
@@ -261,7 +266,7 @@ func (r *run) score(c *candidate) float64 {
 	if r.o.Legs.NoAssociative {
 		return lexical
 	}
-	return (lexical + r.t.Activation*c.activation) / (1 + r.t.Activation)
+	return lexical + r.t.Activation*c.received
 }
 
 // keep reports whether a candidate may be a row: structure that holds memories
