@@ -72,3 +72,29 @@ func report(w io.Writer, err error) int {
 	}
 	return exitError
 }
+
+// plainError is an error of a statement that the user did not type: told without
+// the statement and the place in it.
+type plainError struct {
+	text string
+	err  error
+}
+
+func (e *plainError) Error() string { return e.text }
+func (e *plainError) Unwrap() error { return e.err }
+
+func plain(err error) error {
+	var e *engram.Error
+	if !errors.As(err, &e) || e.Line == 0 {
+		return err
+	}
+	first, _, _ := strings.Cut(e.Message, "\n")
+	_, message, ok := strings.Cut(first, fmt.Sprintf(" at line %d, column %d: ", e.Line, e.Column))
+	if !ok {
+		return err
+	}
+	if e.Hint != "" {
+		message += ". " + e.Hint
+	}
+	return &plainError{strings.Replace(err.Error(), e.Message, message, 1), err}
+}

@@ -154,7 +154,7 @@ func (c *importCommand) run(a *app, fn func(importer.Options) (importer.Report, 
 	report, err := fn(opts)
 	done()
 	source := strings.Join(files, " and ")
-	if err != nil {
+	if err = plain(err); err != nil {
 		if report.Transactions > 0 {
 			return fmt.Errorf("%s: %w (transactions committed before: %d; importing the file again goes on from there)",
 				source, err, report.Transactions)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -28,16 +29,20 @@ func (c *recallCommand) Run(a *app) error {
 	if c.Depth < 1 || c.Depth > 16 {
 		return &usageError{fmt.Errorf("--depth %d: want 1 to 16", c.Depth)}
 	}
+	question := strings.Join(c.Question, " ")
+	if strings.TrimSpace(question) == "" {
+		return &usageError{errors.New("the question is empty")}
+	}
 	statement := "RECALL $question DEPTH $depth LIMIT $limit YIELD node AS m, score, why\n" +
 		"RETURN round(score, 4) AS score, m.id AS id, coalesce(m.speaker, m.title, '') AS who, m.content AS content"
 	if c.Why {
 		statement += ", why"
 	}
-	params := map[string]any{"question": strings.Join(c.Question, " "), "depth": c.Depth, "limit": c.Limit}
+	params := map[string]any{"question": question, "depth": c.Depth, "limit": c.Limit}
 	return a.withNamespace(reading, func(db *engram.DB) error {
 		res, err := db.Query(a.ctx, statement, params)
 		if err != nil {
-			return err
+			return plain(err)
 		}
 		if len(res.Rows) == 0 && c.format() == formatTable {
 			a.printf("Nothing comes to mind.\n")
@@ -61,6 +66,10 @@ func (rememberCommand) Help() string {
 }
 
 func (c *rememberCommand) Run(a *app) error {
+	text := strings.Join(c.Text, " ")
+	if strings.TrimSpace(text) == "" {
+		return &usageError{errors.New("the memory is empty")}
+	}
 	props, err := parseParams(c.Prop)
 	if err != nil {
 		return err
@@ -72,9 +81,9 @@ func (c *rememberCommand) Run(a *app) error {
 	}
 	statement := "REMEMBER $text " + labels.String() + " $props ALONE AS m\nRETURN m.id AS id, m.content AS content"
 	return a.withNamespace(writing, func(db *engram.DB) error {
-		res, err := db.Query(a.ctx, statement, map[string]any{"text": strings.Join(c.Text, " "), "props": props})
+		res, err := db.Query(a.ctx, statement, map[string]any{"text": text, "props": props})
 		if err != nil {
-			return err
+			return plain(err)
 		}
 		return printResult(a.out, res, c.format())
 	})
