@@ -240,3 +240,16 @@ func TestOptionsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// TestReplayIsHarmless publishes seqs again, as a log does that reaches further
+// back than the index.
+func TestReplayIsHarmless(t *testing.T) {
+	ix := open(t, manual(filepath.Join(t.TempDir(), "index")))
+	ix.Publish(1, []Doc{doc(1, "graph")})
+	ix.Publish(2, []Doc{doc(1, "lake"), doc(2, "graph")})
+	ix.Publish(1, []Doc{doc(1, "graph")})
+	ix.Publish(2, []Doc{doc(1, "lake"), doc(2, "graph")})
+	if got := search(t, ix, "graph"); !slices.Equal(got, []value.NodeID{2}) || ix.Stats().Tail != 3 {
+		t.Errorf("found %v in %+v", got, ix.Stats())
+	}
+}
