@@ -24,8 +24,10 @@ func benchDB(b *testing.B) *engram.DB {
 	var ids []engram.NodeID
 	for i := range 20_000 {
 		id, err := l.Node([]string{"Memory"}, []engram.Prop{
-			{Key: "id", Value: value.String(fmt.Sprint("m", i))}, {Key: "content", Value: value.String("something that was said")},
-			{Key: "importance", Value: value.Float(.5)}, {Key: "created_at", Value: value.Int(int64(i))},
+			{Key: "id", Value: value.String(fmt.Sprint("m", i))},
+			{Key: "content", Value: value.String("something that was said")},
+			{Key: "importance", Value: value.Float(.5)},
+			{Key: "created_at", Value: value.Int(int64(i))},
 		})
 		if err != nil {
 			b.Fatal(err)

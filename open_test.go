@@ -63,11 +63,15 @@ func TestOpenRefuses(t *testing.T) {
 		create bool
 	}{
 		{"missing", func(t *testing.T, dir string) { remove(t, dir) }, engram.CodeNotFound, "", false},
-		{"missing namespace", func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "ns", "default")) },
-			engram.CodeNotFound, "default", false},
+		{
+			"missing namespace", func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "ns", "default")) },
+			engram.CodeNotFound, "default", false,
+		},
 		{"empty file", func(t *testing.T, dir string) { write(t, graphFile(dir), "") }, engram.CodeDamaged, "graph.db", true},
-		{"foreign file", func(t *testing.T, dir string) { write(t, graphFile(dir), strings.Repeat("hello ", 4000)) },
-			engram.CodeForeign, "graph.db", true},
+		{
+			"foreign file", func(t *testing.T, dir string) { write(t, graphFile(dir), strings.Repeat("hello ", 4000)) },
+			engram.CodeForeign, "graph.db", true,
+		},
 		{"cut file", func(t *testing.T, dir string) {
 			if err := os.Truncate(graphFile(dir), 16384); err != nil {
 				t.Fatal(err)

@@ -111,6 +111,23 @@ func TestTextAfterReopening(t *testing.T) {
 		o     graph.DataOptions
 	}{
 		{"as it was", func() error { return nil }, graph.DataOptions{}},
+		{"behind", func() error {
+			kept := filepath.Join(t.TempDir(), "kept")
+			if err := os.CopyFS(kept, os.DirFS(textDir)); err != nil {
+				return err
+			}
+			db, end := openData(t, dir, false, graph.DataOptions{})
+			update(t, db, func(tx *graph.Tx) {
+				content, _ := tx.Key("content")
+				must(tx.SetNodeProp(ids[0], content, value.String("no longer")))(t)
+				ids = append(ids[1:], says(t, tx, "boat number 3"))
+			})
+			end()
+			if err := os.RemoveAll(textDir); err != nil {
+				return err
+			}
+			return os.CopyFS(textDir, os.DirFS(kept))
+		}, graph.DataOptions{}},
 		{"gone", func() error { return os.RemoveAll(textDir) }, graph.DataOptions{}},
 		{"for reading", func() error { return nil }, graph.DataOptions{ReadOnly: true}},
 	} {
