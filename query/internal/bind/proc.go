@@ -87,7 +87,11 @@ func (s *single) procedureArgs(c *syntax.Call, proc *Procedure) []bound.Expr {
 		arity := fmt.Sprintf("%d arguments", len(proc.Args))
 		switch {
 		case proc.Optional > 0:
-			arity = fmt.Sprintf("%d to %s", least, arity)
+			to := "to"
+			if least+1 == len(proc.Args) {
+				to = "or"
+			}
+			arity = fmt.Sprintf("%d %s %s", least, to, arity)
 		case len(proc.Args) == 1:
 			arity = "1 argument"
 		}

@@ -43,10 +43,14 @@ var (
 // kindNames says what a set of kinds holds, such as "INTEGER or FLOAT".
 func kindNames(k bound.Kinds) string {
 	var list []string
+	instants := k&kInstant == kInstant
 	for kind := value.KindBool; kind <= value.KindDuration; kind++ {
-		if k.Has(kind) {
+		if k.Has(kind) && !(instants && kInstant.Has(kind)) {
 			list = append(list, kind.String())
 		}
+	}
+	if instants {
+		list = append(list, "any date or time")
 	}
 	if len(list) < 2 {
 		return strings.Join(list, "")

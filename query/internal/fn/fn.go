@@ -215,5 +215,8 @@ func arity(required, params int, variadic bool) string {
 	case required == params:
 		return plural(params)
 	}
+	if required+1 == params {
+		return fmt.Sprintf("%d or %s", required, plural(params))
+	}
 	return fmt.Sprintf("%d to %s", required, plural(params))
 }

@@ -308,8 +308,8 @@ func TestTableIsComplete(t *testing.T) {
 
 func TestArity(t *testing.T) {
 	for name, want := range map[string]string{
-		"pi": "no arguments", "head": "1 argument", "atan2": "2 arguments", "substring": "2 to 3 arguments",
-		"coalesce": "at least 1 argument", "date": "0 to 1 argument",
+		"pi": "no arguments", "head": "1 argument", "atan2": "2 arguments", "substring": "2 or 3 arguments",
+		"coalesce": "at least 1 argument", "date": "0 or 1 argument",
 	} {
 		f, _ := Lookup(name)
 		if got := f.Arity(); got != want {

@@ -1,6 +1,8 @@
 package physical
 
 import (
+	"strings"
+
 	"engram/graph/value"
 	"engram/query/internal/access"
 	"engram/query/internal/bound"
@@ -190,7 +192,8 @@ func (m *maker) addProp(f *frame, key string, v value.Value) error {
 // storable checks that v may be the value of a property.
 func storable(key string, v value.Value) error {
 	if err := value.CheckStorable(v); err != nil {
-		return fault.AtRuntime(fault.TypeError, "InvalidPropertyType", "the property %s: %s", key, err.Error()).Wrap(err)
+		why := strings.ReplaceAll(err.Error(), value.ErrNotStorable.Error()+": ", "")
+		return fault.AtRuntime(fault.TypeError, "InvalidPropertyType", "the property %s cannot be stored: %s", key, why).Wrap(err)
 	}
 	return nil
 }

@@ -49,13 +49,16 @@ func keywordsIn(expected []string) []string {
 		case aClause:
 			list = append(list, clauseWords...)
 		case "an operator":
-			list = append(list, "AND", "OR", "XOR", "IN", "STARTS WITH", "ENDS WITH", "CONTAINS", "IS NULL")
+			list = append(list, "AND", "OR", "XOR", "IN", "STARTS", "ENDS", "CONTAINS", "IS NULL")
 		default:
 			if e == strings.ToUpper(e) {
 				list = append(list, e)
 			}
-			if e == "ORDER BY" {
-				list = append(list, "ORDER")
+			if first, _, two := strings.Cut(e, " "); two {
+				list = append(list, first)
+			}
+			if e == "DESC" {
+				list = append(list, "DESCENDING")
 			}
 		}
 	}

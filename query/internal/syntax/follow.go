@@ -106,6 +106,12 @@ var laterClauses = map[string]bool{
 	"USE": true, "FINISH": true,
 }
 
+// twoWords are those whose second word is a keyword too and tells what is meant.
+var twoWords = map[string]bool{
+	"SHOW": true, "DROP": true, "ALTER": true, "LOAD": true, "PRUNE": true, "REVERT": true,
+	"DECLARE": true, "AUDIT": true, "RECORD": true,
+}
+
 // schemaWords are the words behind CREATE that make it a command on the schema.
 var schemaWords = map[string]bool{
 	"INDEX": true, "CONSTRAINT": true, "LAYER": true, "RELATION": true, "UNIQUE": true, "RANGE": true,
@@ -118,6 +124,9 @@ func (p *parser) unsupported() error {
 	t := p.peek()
 	if !laterClauses[strings.ToUpper(t.Value)] {
 		return nil
+	}
+	if !twoWords[strings.ToUpper(t.Value)] {
+		return unsupportedHere(p, strings.ToUpper(t.Value))
 	}
 	return unsupportedHere(p, upperWords(t, p.ahead(1)))
 }

@@ -28,6 +28,9 @@ var foreign = map[string]string{
 	"FILTER":  "Write WITH * WHERE ...",
 }
 
+// whole is what follows the first of two keywords.
+var whole = map[string]string{"ORDER": " BY", "STARTS": " WITH", "ENDS": " WITH"}
+
 // setHint adds to e, which is about the token t, how to write what was probably
 // meant.
 func setHint(e *fault.Error, t *lexer.Token) {
@@ -39,10 +42,7 @@ func setHint(e *fault.Error, t *lexer.Token) {
 	}
 	if isWord(t) {
 		if near := fault.Nearest(t.Value, keywordsIn(e.Expected)); near != "" {
-			if near == "ORDER" {
-				near = "ORDER BY"
-			}
-			e.Hint = "Did you mean " + near + "?"
+			e.Hint = "Did you mean " + near + whole[near] + "?"
 			return
 		}
 		sign = strings.ToUpper(sign)
