@@ -78,6 +78,9 @@ func printTable(w io.Writer, res *engram.Result) {
 		fmt.Fprintln(w, t.Render())
 	}
 	fmt.Fprintln(w, summary(res))
+	for _, n := range res.Notices {
+		fmt.Fprintf(w, "note: %s (line %d, column %d)\n", n.Message, n.Line, n.Column)
+	}
 }
 
 // cell is a value as a person reads it: text, dates and times without quotes.

@@ -34,3 +34,16 @@ func TestHelp(t *testing.T) {
 		}
 	}
 }
+
+func TestNoticesArePrinted(t *testing.T) {
+	t.Setenv("ENGRAM_HOME", t.TempDir()+"/data")
+	script := "CREATE (:Person {name: 'Ada'});\nMATCH (n:Persn) RETURN n.name;\n"
+	var out, errOut bytes.Buffer
+	if code := run(context.Background(), []string{"console"}, strings.NewReader(script), &out, &errOut); code != exitOK {
+		t.Fatalf("exit %d: %s", code, &errOut)
+	}
+	const want = "note: No node has ever had the label `Persn`. Did you mean `Person`? (line 1, column 10)\n"
+	if !strings.HasSuffix(out.String(), want) {
+		t.Errorf("printed\n%s", &out)
+	}
+}
