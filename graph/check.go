@@ -219,6 +219,7 @@ func (c *checker) node(id value.NodeID, rec *record.Node) {
 		}
 	}
 	c.props(false, uint64(id), rec.Props, false)
+	c.declared(nodeElement(id, rec), false)
 }
 
 // identical reports whether two values are the same to the bit.

@@ -39,6 +39,7 @@ func (c *checker) edge(e *record.Edge) {
 	}
 	dead := !t.NodeExists(e.Src) || !t.NodeExists(e.Dst)
 	c.props(true, uint64(e.ID), e.Props, dead)
+	c.declared(edgeElement(e), dead)
 	src, dst, typ, ok := t.EdgeEnds(e.ID)
 	if dead {
 		c.report.Swept++
@@ -72,7 +73,14 @@ func (c *checker) edge(e *record.Edge) {
 // index counts the entries: each that a record asks for was found before, so
 // with as many entries as that none is left over.
 func (c *checker) index() error {
-	err := c.scan(store.Index, func(k, _ []byte) { c.report.Index++ })
+	walk := indexWalk{found: map[uint64]counts64{}}
+	err := c.scan(store.Index, func(k, _ []byte) {
+		c.report.Index++
+		walk.entry(c, k)
+	})
+	if err == nil {
+		err = walk.end(c)
+	}
 	if c.report.Index > c.indexed {
 		c.report.add("%d index entries, but the records ask for %d", c.report.Index, c.indexed)
 	}

@@ -90,11 +90,19 @@ func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 		}
 		puts = append(puts, put)
 	}
+	counts, err := tx.indexCounts()
+	if err != nil {
+		return nil, nil, err
+	}
+	if puts, err = tx.schemaPuts(tx.w.declared.puts(puts, tx.db.seal)); err != nil {
+		return nil, nil, err
+	}
 	if puts, err = tx.db.logPuts(tx.extendMarks(puts), seq, tx.entry(changed)); err != nil {
 		return nil, nil, err
 	}
 	next := &state{
 		topo: w.ed.Commit(uint64(seq)), names: tx.names, keys: tx.keys, marks: w.marks,
+		schema: tx.schema, counts: counts,
 		changed: changed, recent: tx.db.recentText(tx.base, uint64(seq), changed),
 	}
 	return puts, next, nil

@@ -42,6 +42,9 @@ func (tx *Tx) dropNode(id value.NodeID) error {
 	if err != nil {
 		return err
 	}
+	if err := tx.declareAll(nodeElement(id, e.rec), false); err != nil {
+		return err
+	}
 	if p, ok := record.GetProp(e.rec.Props, idKey); ok {
 		v, err := tx.nodeValue(id, p)
 		if err != nil {
@@ -66,12 +69,27 @@ func (tx *Tx) dropNode(id value.NodeID) error {
 }
 
 // EndStatement checks what must hold at the end of each statement: nodes that
-// were deleted without their edges have none left. An error dooms the
-// transaction.
+// were deleted without their edges have none left, and the constraints are kept.
+// An error dooms the transaction.
 func (tx *Tx) EndStatement() error {
-	if tx.w == nil || len(tx.w.dying) == 0 {
+	if tx.w == nil || tx.err != nil {
 		return tx.check()
 	}
+	if len(tx.w.dying) > 0 {
+		if err := tx.endDying(); err != nil {
+			return err
+		}
+	}
+	if c := &tx.w.declared; len(c.unique) > 0 || len(c.needed) > 0 {
+		if err := tx.checkConstraints(); err != nil {
+			return tx.doom(err)
+		}
+	}
+	return nil
+}
+
+// endDying drops the nodes that were deleted without their edges.
+func (tx *Tx) endDying() error {
 	dying := make([]value.NodeID, 0, len(tx.w.dying))
 	for id := range tx.w.dying {
 		dying = append(dying, id)

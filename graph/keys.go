@@ -14,6 +14,7 @@ const (
 	indexNodeOther                 // id of another kind, then the node
 	indexEdgeID                    // the same for edges
 	indexEdgeOther
+	indexDeclared // the id of an index, a value for each of its properties, the element
 )
 
 // Kinds of keys in the overflow space: then the id, then the property key.
@@ -56,6 +57,7 @@ func overflowKey(kind byte, id uint64, k value.KeyID) []byte {
 func nodeOverflow(id value.NodeID, k value.KeyID) []byte {
 	return overflowKey(overflowNode, uint64(id), k)
 }
+
 func edgeOverflow(id value.EdgeID, k value.KeyID) []byte {
 	return overflowKey(overflowEdge, uint64(id), k)
 }

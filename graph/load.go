@@ -37,18 +37,20 @@ type Loader struct {
 	base  *state
 	first value.NodeID // ids from here on are this load's
 
-	names   *catalog.Catalog
-	keys    *keyTable
-	marks   marks
-	puts    []store.Put // names and overflow of the batch
-	index   map[string]uint64
-	other   []store.Put // index entries that cannot collide
-	nodes   []loadNode
-	edges   []record.Edge
-	bytes   int
-	changed []text.Doc
-	report  LoadReport
-	err     error
+	names *catalog.Catalog
+	keys  *keyTable
+	marks marks
+	puts  []store.Put // names and overflow of the batch
+	index map[string]uint64
+	other []store.Put // index entries that cannot collide
+	// declared are the entries of the declared indexes in the batch.
+	declared declared
+	nodes    []loadNode
+	edges    []record.Edge
+	bytes    int
+	changed  []text.Doc
+	report   LoadReport
+	err      error
 }
 
 type loadNode struct {
@@ -115,6 +117,9 @@ func (l *Loader) Node(labels []string, props []value.Prop) (value.NodeID, error)
 		return 0, l.fail(err)
 	}
 	id := value.NodeID(n)
+	if err := l.declareLoaded(nodeElement(id, &rec)); err != nil {
+		return 0, l.fail(err)
+	}
 	if !l.fresh {
 		var hot []topo.HotValue
 		for _, p := range rec.Props {
@@ -269,7 +274,7 @@ func (l *Loader) text(id value.NodeID, rec *record.Node) error {
 // flushFull writes the batch when it is large enough. A block of edges that is
 // not full yet stays for the next batch.
 func (l *Loader) flushFull() error {
-	keys := len(l.nodes) + len(l.edges)/record.BlockSize + len(l.index) + len(l.other) + len(l.puts)
+	keys := len(l.nodes) + len(l.edges)/record.BlockSize + len(l.index) + len(l.other) + len(l.puts) + l.declared.entries.Len()
 	if l.bytes < loadBytes && keys < loadKeys {
 		return nil
 	}
@@ -294,6 +299,10 @@ func (l *Loader) flush(last bool) error {
 	if puts, err = l.indexPuts(puts, slot); err != nil {
 		return err
 	}
+	puts, counts, err := l.declaredPuts(puts, slot)
+	if err != nil {
+		return err
+	}
 	seq := slot.Seq() + 1
 	for _, c := range l.changed {
 		entry.TextChanged = append(entry.TextChanged, c.Node)
@@ -301,7 +310,7 @@ func (l *Loader) flush(last bool) error {
 	if puts, err = l.db.logPuts(append(puts, l.puts...), seq, entry); err != nil {
 		return err
 	}
-	next := &state{topo: l.base.topo, names: l.names, keys: l.keys, marks: l.marks, changed: l.changed}
+	next := &state{topo: l.base.topo, names: l.names, keys: l.keys, schema: l.base.schema, counts: counts, marks: l.marks, changed: l.changed}
 	next.recent = l.db.recentText(l.base, uint64(seq), l.changed)
 	if !l.fresh {
 		next.topo = l.ed.Commit(uint64(seq))
@@ -349,6 +358,11 @@ func (l *Loader) edgePuts(puts []store.Put, entry *logentry.Entry, src source, l
 		var err error
 		if puts, err = l.blockPuts(puts, src, block, edges[:n]); err != nil {
 			return nil, err
+		}
+		for i := range edges[:n] {
+			if err := l.declareLoaded(edgeElement(&edges[i])); err != nil {
+				return nil, err
+			}
 		}
 		entry.EdgeTo = edges[n-1].ID + 1
 		edges = edges[n:]

@@ -18,6 +18,7 @@ func (l *Loader) finish(slot *commit.Slot[*state], puts []store.Put, next *state
 	l.report.Batches++
 	l.report.Seq = uint64(seq)
 	clear(l.index)
+	l.declared = declared{}
 	l.puts, l.other, l.changed = nil, nil, nil
 	l.nodes, l.bytes = l.nodes[:0], 0
 	return nil
@@ -70,6 +71,7 @@ func (l *Loader) Abort() {
 		l.err = nil
 		l.ctx = context.WithoutCancel(l.ctx)
 		l.nodes, l.edges, l.changed, l.puts, l.other = nil, nil, nil, nil, nil
+		l.declared = declared{}
 		l.names, l.keys = l.base.names, l.base.keys
 		clear(l.index)
 		if err := l.publish(); err != nil {

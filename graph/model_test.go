@@ -118,6 +118,7 @@ func describe(t failer, tx *graph.Tx) string {
 	if n := tx.EdgeCount(0); n != int64(edges) {
 		t.Fatalf("%d edges are counted, %d found", n, edges)
 	}
+	checkIndexes(t, tx)
 	return b.String()
 }
 
@@ -502,7 +503,7 @@ func (keeper) Close() error { return nil }
 func modelOptions() *graph.Options {
 	var ticks atomic.Int64
 	return graph.Manual(&graph.Options{
-		HubEdges: 3, SweepBlocks: 1, IDBlock: 3,
+		HubEdges: 3, SweepBlocks: 1, IDBlock: 3, IndexChunk: 2,
 		Now: func() time.Time { return time.UnixMilli(1_800_000_000_000 + ticks.Add(1)) },
 	})
 }
@@ -561,6 +562,7 @@ func TestModel(t *testing.T) {
 				"": m.Check, "createNode": m.CreateNode, "createEdge": m.CreateEdge, "createEdge2": m.CreateEdge,
 				"setNodeProp": m.SetNodeProp, "setEdgeProp": m.SetEdgeProp, "setLabel": m.SetLabel,
 				"deleteEdge": m.DeleteEdge, "deleteNode": m.DeleteNode,
+				"createIndex": m.CreateIndex, "dropIndex": m.DropIndex,
 				"commit": m.Commit, "commit2": m.Commit, "rollback": m.Rollback,
 				"keepSnapshot": m.KeepSnapshot, "reopen": m.Reopen, "tidy": m.Tidy,
 			})

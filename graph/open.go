@@ -119,6 +119,9 @@ func (l *loaded) load() error {
 	if err := l.meta(); err != nil {
 		return err
 	}
+	if err := l.schema(); err != nil {
+		return err
+	}
 	if l.state.topo, err = l.topology(); err != nil {
 		return err
 	}

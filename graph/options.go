@@ -21,6 +21,10 @@ type Options struct {
 	// SweepBlocks is how many blocks of 64 edges the sweeper rewrites in one
 	// transaction. Default 256.
 	SweepBlocks int
+	// IndexChunk is how many elements one transaction adds to a new index or
+	// removes from a dropped one: the index of more is made in the background.
+	// Default 10,000.
+	IndexChunk int
 	// IDBlock is how many ids are reserved ahead; closing gives up what is left
 	// of them. Default 4,096.
 	IDBlock uint64
@@ -62,6 +66,7 @@ func (o Options) withDefaults() Options {
 	o.HotColumns, o.TextFields = slices.Clone(o.HotColumns), slices.Clone(o.TextFields)
 	orDefault(&o.HubEdges, 4096)
 	orDefault(&o.SweepBlocks, 256)
+	orDefault(&o.IndexChunk, 10_000)
 	orDefault(&o.IDBlock, 4096)
 	orDefault(&o.MaxBytes, 64<<20)
 	orDefault(&o.MaxKeys, 100_000)

@@ -39,8 +39,9 @@ func (tx *Tx) Key(name string) (value.KeyID, bool) {
 // KeyName returns the name of a property key.
 func (tx *Tx) KeyName(id value.KeyID) string { return tx.names.Name(catalog.Key, uint32(id)) }
 
-// SchemaVersion changes whenever a name is added.
-func (tx *Tx) SchemaVersion() uint64 { return tx.names.Version() }
+// SchemaVersion changes whenever a name, an index or a constraint is added or
+// dropped.
+func (tx *Tx) SchemaVersion() uint64 { return tx.names.Version() + tx.schema.version }
 
 // NodeCount returns how many nodes carry a label; label 0 counts all.
 func (tx *Tx) NodeCount(label value.LabelID) int64 {

@@ -17,6 +17,10 @@ type state struct {
 	topo  *topo.Version
 	names *catalog.Catalog
 	keys  *keyTable
+	// schema are the declared indexes and the constraints, counts the statistics
+	// of their indexes by id.
+	schema *schemaTable
+	counts map[uint64]counts64
 	// marks are the ids up to which ids may be handed out once this state is
 	// durable.
 	marks marks

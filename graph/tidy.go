@@ -34,7 +34,8 @@ func (l *lastError) get() error {
 }
 
 // tidy is the background goroutine: it merges segments of the topology, which
-// the next write installs, and sweeps the edges of deleted hubs. What fails is
+// the next write installs, sweeps the edges of deleted hubs, and fills and empties
+// declared indexes. What fails is
 // tried again when something is committed next.
 func (db *DB) tidy(ctx context.Context) {
 	defer close(db.stopped)
@@ -55,9 +56,16 @@ func (db *DB) tidyOnce(ctx context.Context) (more bool) {
 	if err != nil {
 		return false
 	}
-	v := snap.Version().topo
+	v, unfinished := snap.Version().topo, snap.Version().schema.unfinished()
 	snap.Close() // the version stays valid
 	merged := db.compact.Work(v, mergeChunk)
+	if unfinished != nil && !db.readOnly {
+		worked, err := db.workSchema(ctx)
+		if err != nil && ctx.Err() == nil {
+			db.tidyErr.set(err)
+		}
+		return worked || merged > 0
+	}
 	if db.readOnly || len(v.Doomed(1, nil)) == 0 {
 		return merged > 0
 	}

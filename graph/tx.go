@@ -33,9 +33,10 @@ type Tx struct {
 	snap *commit.Snapshot[*state] // nil for a writing transaction
 	w    *writes                  // nil for a reading one
 
-	topo  *topo.Version // with the own writes in it
-	names *catalog.Catalog
-	keys  *keyTable
+	topo   *topo.Version // with the own writes in it
+	names  *catalog.Catalog
+	keys   *keyTable
+	schema *schemaTable
 
 	view    *text.View // of a reading transaction
 	viewErr error
@@ -78,7 +79,7 @@ func (db *DB) readTx(snap *commit.Snapshot[*state]) *Tx {
 	s := snap.Version()
 	tx := &Tx{
 		db: db, ctx: context.Background(), src: snap, snap: snap, seq: snap.Seq(), base: s,
-		topo: s.topo, names: s.names, keys: s.keys,
+		topo: s.topo, names: s.names, keys: s.keys, schema: s.schema,
 	}
 	if !db.readOnly {
 		// Later it might be gone.
@@ -113,7 +114,7 @@ func (db *DB) Begin(ctx context.Context) (*Tx, error) {
 	s := slot.Version()
 	tx := &Tx{
 		db: db, ctx: ctx, src: slot, seq: slot.Seq(), base: s,
-		names: s.names, keys: s.keys, w: newWrites(slot, s),
+		names: s.names, keys: s.keys, schema: s.schema, w: newWrites(slot, s),
 	}
 	db.compact.Install(tx.w.ed)
 	tx.topo = tx.w.ed.View()

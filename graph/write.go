@@ -77,6 +77,9 @@ func (tx *Tx) CreateNode(labels []value.LabelID, props []value.KeyProp) (value.N
 	if hasID {
 		tx.indexNode(id, value.Null, idProp.Value)
 	}
+	if err := tx.declareAll(nodeElement(id, rec), true); err != nil {
+		return 0, tx.doom(err)
+	}
 	return id, tx.charge(bytes + 32 + 4*len(labels))
 }
 
@@ -186,10 +189,16 @@ func (tx *Tx) SetNodeProp(id value.NodeID, k value.KeyID, v value.Value) (value.
 		}
 		tx.indexNode(id, old, v)
 	}
+	if err := tx.declareProp(nodeElement(id, e.rec), k, false); err != nil {
+		return value.Null, err
+	}
 	if p.Overflow {
 		e.freed = append(e.freed, k)
 	}
 	e.rec.Props = record.SetProp(e.rec.Props, k, v)
+	if err := tx.declareProp(nodeElement(id, e.rec), k, true); err != nil {
+		return value.Null, tx.doom(err)
+	}
 	e.text = e.text || tx.isText(k)
 	if col, hot := tx.keys.hot[k]; hot {
 		if err := tx.w.ed.SetHot(id, col, v); err != nil {
@@ -223,6 +232,9 @@ func (tx *Tx) setLabel(id value.NodeID, l value.LabelID, want bool) (bool, error
 	e, err := tx.editNode(id)
 	if err != nil {
 		return false, err
+	}
+	if err := tx.declareLabel(nodeElement(id, e.rec), l, want); err != nil {
+		return false, tx.doom(err)
 	}
 	i, there := slices.BinarySearch(e.rec.Labels, l)
 	switch {

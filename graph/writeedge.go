@@ -50,6 +50,9 @@ func (tx *Tx) CreateEdge(src, dst value.NodeID, t value.TypeID, props []value.Ke
 	if hasID {
 		tx.reindex(true, n, value.Null, idProp.Value)
 	}
+	if err := tx.declareAll(edgeElement(&rec), true); err != nil {
+		return 0, tx.doom(err)
+	}
 	return id, tx.charge(bytes + 24)
 }
 
@@ -138,10 +141,16 @@ func (tx *Tx) SetEdgeProp(id value.EdgeID, k value.KeyID, v value.Value) (value.
 		}
 		tx.reindex(true, uint64(id), old, v)
 	}
+	if err := tx.declareProp(edgeElement(&e.rec), k, false); err != nil {
+		return value.Null, err
+	}
 	if p.Overflow {
 		e.freed = append(e.freed, k)
 	}
 	e.rec.Props = record.SetProp(e.rec.Props, k, v)
+	if err := tx.declareProp(edgeElement(&e.rec), k, true); err != nil {
+		return value.Null, tx.doom(err)
+	}
 	if a, ok := tx.keys.edge[k]; ok {
 		if err := tx.w.ed.SetEdgeAttr(id, a, v); err != nil {
 			return value.Null, tx.doom(wrap(err))
@@ -173,6 +182,9 @@ func (tx *Tx) DeleteEdge(id value.EdgeID) (deleted bool, err error) {
 
 // dropEdgeExtras removes what an edge has outside of its block.
 func (tx *Tx) dropEdgeExtras(id value.EdgeID, e *edgeEdit) error {
+	if err := tx.declareAll(edgeElement(&e.rec), false); err != nil {
+		return err
+	}
 	if p, ok := record.GetProp(e.rec.Props, idKey); ok {
 		v, err := tx.edgeValue(id, p)
 		if err != nil {

@@ -24,14 +24,18 @@ type writes struct {
 	// statement's end, when they must have no edge left.
 	dying map[value.NodeID]struct{}
 	// index holds changed entries: the payload, or nil for a deleted one.
-	index  map[string][]byte
-	blocks map[uint64]struct{} // of edges, to count keys
-	graves map[value.NodeID]bool
-	names  []store.Put
-	hot    []logentry.HotSet
-	attrs  []logentry.AttrSet
-	swept  []value.EdgeID
-	bytes  int // estimate of what will be written
+	index map[string][]byte
+	// declared are the changes of the declared indexes, defs the definitions that
+	// changed, in ascending order.
+	declared declared
+	defs     []uint64
+	blocks   map[uint64]struct{} // of edges, to count keys
+	graves   map[value.NodeID]bool
+	names    []store.Put
+	hot      []logentry.HotSet
+	attrs    []logentry.AttrSet
+	swept    []value.EdgeID
+	bytes    int // estimate of what will be written
 }
 
 // nodeEdit is a node that the transaction touched.
@@ -67,7 +71,7 @@ func newWrites(slot *commit.Slot[*state], s *state) *writes {
 
 // empty reports whether nothing was changed.
 func (w *writes) empty() bool {
-	return len(w.nodes) == 0 && len(w.edges) == 0 && len(w.index) == 0 && len(w.names) == 0 && len(w.swept) == 0 && len(w.graves) == 0
+	return len(w.nodes) == 0 && len(w.edges) == 0 && len(w.index) == 0 && len(w.names) == 0 && len(w.swept) == 0 && len(w.graves) == 0 && w.declaredSize() == 0
 }
 
 // charge counts bytes that a change will write and refuses to go over the limits
@@ -75,7 +79,7 @@ func (w *writes) empty() bool {
 func (tx *Tx) charge(bytes int) error {
 	w, o := tx.w, &tx.db.opts
 	w.bytes += bytes
-	if keys := len(w.nodes) + len(w.blocks) + len(w.index) + len(w.names); w.bytes > o.MaxBytes || keys > o.MaxKeys {
+	if keys := len(w.nodes) + len(w.blocks) + len(w.index) + len(w.names) + w.declaredSize(); w.bytes > o.MaxBytes || keys > o.MaxKeys {
 		return tx.doom(fail(LimitExceeded,
 			"the transaction changes about %d keys and %d bytes; at most %d keys and %d bytes are allowed: split it or load in bulk",
 			keys, w.bytes, o.MaxKeys, o.MaxBytes))
