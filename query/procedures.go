@@ -28,8 +28,8 @@ func (k known) Lookup(name string) (*physical.Procedure, bool) {
 	return k.more.Lookup(name)
 }
 
-// builtIn lists the built-in procedures in order of name.
-func builtIn() []string { return []string{textSearch.Name} }
+// ProcedureNames lists the built-in procedures in order of name.
+func ProcedureNames() []string { return []string{textSearch.Name} }
 
 // signatures shows the binder what it needs of procedures.
 type signatures struct{ from Procedures }
@@ -44,7 +44,7 @@ func (s signatures) Lookup(name string) (*bind.Procedure, bool) {
 }
 
 // Names lists the procedures that may be suggested for a name there is not.
-func (signatures) Names() []string { return builtIn() }
+func (signatures) Names() []string { return ProcedureNames() }
 
 // defaultHits is how many nodes text.search finds unless told otherwise.
 const defaultHits = 10

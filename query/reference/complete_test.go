@@ -5,14 +5,17 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"engram/graph/value"
+	"engram/query"
 	"engram/query/internal/bound"
 	"engram/query/internal/fn"
 	"engram/query/reference"
@@ -209,6 +212,43 @@ func TestEveryErrorIsListed(t *testing.T) {
 	})
 	if codes == 0 {
 		t.Error("no code was found")
+	}
+}
+
+// operatorName is what a plan operator's Name returns.
+var operatorName = regexp.MustCompile(`return "([A-Za-z]+)"|Operator: "([A-Za-z]+)"`)
+
+// TestEveryOperatorIsListed holds the page about plans to the planner.
+func TestEveryOperatorIsListed(t *testing.T) {
+	page, _ := reference.Lookup("plans")
+	known := map[string]bool{}
+	for _, file := range []string{"names.go", "describe.go"} {
+		code, err := os.ReadFile(filepath.Join("../internal/logical", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range operatorName.FindAllStringSubmatch(string(code), -1) {
+			known[m[1]+m[2]] = true
+		}
+	}
+	if len(known) < 20 {
+		t.Errorf("only %d operators were found", len(known))
+	}
+	_, table, _ := strings.Cut(page, "## Operators of plans")
+	listed := strings.FieldsFunc(table, func(r rune) bool { return r == ' ' || r == ',' || r == '|' || r == '\n' })
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if !slices.Contains(listed, name) {
+			t.Errorf("the operator %s is not described", name)
+		}
+	}
+}
+
+// TestEveryProcedureIsListed: a heading of its name with an example.
+func TestEveryProcedureIsListed(t *testing.T) {
+	for _, name := range query.ProcedureNames() {
+		if text, ok := reference.Lookup(name); !ok || !strings.Contains(text, "CALL "+name) {
+			t.Errorf("the procedure %s has no entry with an example", name)
+		}
 	}
 }
 
