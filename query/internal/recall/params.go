@@ -31,8 +31,8 @@ type Tuning struct {
 func DefaultTuning() Tuning {
 	return Tuning{
 		Pool: 100, PoolFactor: 10,
-		Seeds: 10, SeedFloor: 0.3, SeedPower: 1,
-		Restart: 0.4, Residual: 1e-5, EdgesPerNode: 64,
+		Seeds: 10, SeedFloor: 0.2, SeedPower: 1,
+		Restart: 0.2, Residual: 1e-5, EdgesPerNode: 64,
 		Activation: 1,
 		Factors:    factors(), Other: [2]float64{1, 1},
 	}
