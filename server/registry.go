@@ -3,8 +3,11 @@
 package server
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"sync"
+	"unicode"
 
 	"engram"
 )
@@ -83,24 +86,37 @@ func (r *Registry) Close() error {
 	return first
 }
 
+// maxDerived is the length of a namespace's name made of a text, before the piece
+// of hash.
+const maxDerived = 48
+
 // NamespaceFor makes the name of a namespace of any text, such as a conversation's
-// name: letters in lower case, and '-' for what a name can't have.
+// name: letters in lower case, and '-' for what a name can't have. When letters or
+// digits are lost, a piece of the text's hash keeps names apart.
 func NamespaceFor(text string) string {
 	var b strings.Builder
+	lost := false
 	for _, c := range strings.ToLower(text) {
 		switch {
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-' && b.Len() > 0, c == '_' && b.Len() > 0:
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', (c == '-' || c == '_') && b.Len() > 0:
 			b.WriteRune(c)
-		case b.Len() > 0:
-			b.WriteByte('-')
+		default:
+			lost = lost || unicode.IsLetter(c) || unicode.IsNumber(c)
+			if b.Len() > 0 {
+				b.WriteByte('-')
+			}
 		}
 	}
 	name := strings.TrimRight(b.String(), "-_")
-	if len(name) > 60 {
-		name = name[:60]
+	if len(name) > maxDerived {
+		name, lost = strings.TrimRight(name[:maxDerived], "-_"), true
 	}
 	if name == "" {
-		return "unnamed"
+		name, lost = "unnamed", true
+	}
+	if lost {
+		sum := sha256.Sum256([]byte(text))
+		name += "-" + hex.EncodeToString(sum[:4])
 	}
 	return name
 }
