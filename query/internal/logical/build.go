@@ -188,6 +188,13 @@ func writesBelow(op Op) bool {
 	if effectsOf(op).writes() {
 		return true
 	}
+	if c, ok := op.(*CallSubquery); ok {
+		for _, p := range c.Query.Parts {
+			if writesBelow(p.Op) {
+				return true
+			}
+		}
+	}
 	for _, in := range op.Inputs() {
 		if writesBelow(*in) {
 			return true
