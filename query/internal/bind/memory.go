@@ -11,8 +11,12 @@ import (
 func recallFields() []Field {
 	number := bound.OneOf(value.KindFloat)
 	return []Field{
-		{"node", nodeType}, {"score", number}, {"lexical", number}, {"activation", number},
-		{"path", pathType}, {"why", bound.OneOf(value.KindString)},
+		{"node", nodeType},
+		{"score", number},
+		{"lexical", number},
+		{"activation", number},
+		{"path", pathType},
+		{"why", bound.OneOf(value.KindString)},
 	}
 }
 

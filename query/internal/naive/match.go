@@ -120,7 +120,8 @@ func (s *search) steps(p *bound.Pattern, i int, at value.NodeID, walk *value.Pat
 // hops follows edges of rel from node at, one after the other, and calls next
 // for every length that rel allows.
 func (s *search) hops(rel *bound.RelPat, edges []value.Value, at value.NodeID, walk *value.Path,
-	next func([]value.Value, value.NodeID, *value.Path) error) error {
+	next func([]value.Value, value.NodeID, *value.Path) error,
+) error {
 	n := int64(len(edges))
 	if n >= rel.Min {
 		if err := next(edges, at, walk); err != nil {

@@ -34,8 +34,10 @@ func TestExpressions(t *testing.T) {
 		{"localdatetime({date: date('2019-05-06'), time: time('10:20:30+03:00'), minute: 0})", "'2019-05-06T10:00:30'"},
 		{"localdatetime({datetime: datetime('2019-05-06T10:20+03:00'), day: 1})", "'2019-05-01T10:20'"},
 		{"datetime({datetime: datetime('2019-05-06T10:20+03:00'), nanosecond: 1})", "'2019-05-06T10:20:00.000000001+03:00'"},
-		{"datetime({date: date('2019-01-05'), time: datetime('2019-07-01T10:00[Europe/Stockholm]'), timezone: 'UTC'})",
-			"'2019-01-05T09:00Z[UTC]'"},
+		{
+			"datetime({date: date('2019-01-05'), time: datetime('2019-07-01T10:00[Europe/Stockholm]'), timezone: 'UTC'})",
+			"'2019-01-05T09:00Z[UTC]'",
+		},
 		// Projections.
 		{"date(datetime('2019-05-06T23:20-11:00'))", "'2019-05-06'"},
 		{"localtime(datetime('2019-05-06T23:20-11:00'))", "'23:20'"},
@@ -48,8 +50,10 @@ func TestExpressions(t *testing.T) {
 		{"date.truncate('decade', date('-0005-03-01'), {})", "'-0010-01-01'"},
 		{"date.truncate('weekYear', date('2021-01-02'), {})", "'2019-12-30'"},
 		{"localdatetime.truncate('month', datetime('2019-05-06T10:20[Europe/Stockholm]'), {hour: 3})", "'2019-05-01T03:00'"},
-		{"datetime.truncate('hour', datetime('2017-10-29T02:30+01:00[Europe/Stockholm]'), {})",
-			"'2017-10-29T02:00+01:00[Europe/Stockholm]'"}, // the second of the two hours
+		{
+			"datetime.truncate('hour', datetime('2017-10-29T02:30+01:00[Europe/Stockholm]'), {})",
+			"'2017-10-29T02:00+01:00[Europe/Stockholm]'",
+		}, // the second of the two hours
 		{"localtime.truncate('millisecond', localtime('10:00:00.123456789'), {microsecond: 7})", "'10:00:00.123007'"},
 		{"localtime.truncate('millisecond', localtime('10:00:00.123456789'), {millisecond: 7})", "'10:00:00.007'"},
 		{"localtime.truncate('microsecond', localtime('10:00:00.123456789'), {nanosecond: 7})", "'10:00:00.123456007'"},
@@ -223,8 +227,10 @@ func TestBetweenLeadsThere(t *testing.T) {
 // Truncating twice is truncating once, never later than the value, and the
 // units nest.
 func TestTruncateSettles(t *testing.T) {
-	units := []string{"millennium", "century", "decade", "year", "quarter", "month", "day", "hour", "minute", "second",
-		"millisecond", "microsecond"}
+	units := []string{
+		"millennium", "century", "decade", "year", "quarter", "month", "day", "hour", "minute", "second",
+		"millisecond", "microsecond",
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		v := genLocal.Draw(t, "v")
 		previous := value.Null
