@@ -75,15 +75,15 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestRecallTakesLinks joins two memories that share no word: the second one is
-// found only over the link, which must lie within one conversation.
+// TestRecallTakesLinks joins two memories that share neither a word nor a
+// conversation's node: the second one is found only over the link.
 func TestRecallTakesLinks(t *testing.T) {
 	set := recallSetOf(t, map[string]string{
-		"memories.jsonl": `{"id":"a1","conversation":"a","text":"The ferry leaves at seven."}
-{"id":"a2","conversation":"a","text":"Plums are ripe."}
+		"memories.jsonl": `{"id":"a1","text":"The ferry leaves at seven."}
+{"id":"a2","text":"Plums are ripe."}
 {"id":"b1","conversation":"b","text":"The oven broke."}
 `,
-		"questions.jsonl": `{"id":"q1","conversation":"a","question":"ferry","category":"x","evidence":["a2"]}` + "\n",
+		"questions.jsonl": `{"id":"q1","question":"ferry","category":"x","evidence":["a2"]}` + "\n",
 		"links.jsonl":     `{"a":"a1","b":"a2","type":"cites"}` + "\n" + `{"a":"a1","b":"b1","type":"cites"}` + "\n",
 	})
 	for _, c := range []struct {

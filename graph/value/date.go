@@ -10,6 +10,7 @@ type RangeError struct {
 	Min, Max int64
 }
 
+// Error tells what is out of range.
 func (e *RangeError) Error() string {
 	return fmt.Sprintf("%s %d is out of range: it goes from %d to %d", e.Part, e.Got, e.Min, e.Max)
 }

@@ -91,6 +91,7 @@ type LineError struct {
 	Err  error
 }
 
+// Error tells the line and the cause.
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 
 // Unwrap returns the cause.
