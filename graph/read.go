@@ -226,28 +226,13 @@ func (tx *Tx) GatherNodeProp(ids []value.NodeID, k value.KeyID, out []value.Valu
 	if err := tx.check(); err != nil {
 		return err
 	}
-	col, hot := tx.keys.hot[k]
-	var missing []int
-	for i, id := range ids {
-		switch {
-		case k == 0 || !tx.NodeExists(id):
-			out[i] = value.Null
-			continue
-		case hot:
-			if v, state := tx.topo.Hot(id, col); state != topo.SeeRecord {
-				out[i] = v
-				continue
-			}
-		}
-		if tx.w != nil && tx.w.nodes[id] != nil || len(ids) == 1 {
-			v, err := tx.NodeProp(id, k)
-			if err != nil {
-				return err
-			}
-			out[i] = v
-			continue
-		}
-		missing = append(missing, i)
+	if k == 0 {
+		clear(out[:len(ids)])
+		return nil
+	}
+	missing, err := tx.gatherHot(ids, k, out)
+	if err != nil {
+		return err
 	}
 	slices.SortFunc(missing, func(a, b int) int { return compareIDs(ids[a], ids[b]) })
 	for len(missing) > 0 {

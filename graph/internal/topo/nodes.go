@@ -193,10 +193,18 @@ func (v *Version) ScanNodes(label value.LabelID, after value.NodeID, buf []value
 		}
 		return buf[:n]
 	}
-	for s := from; s < v.nodeIDs.n && n < len(buf); s++ {
-		if v.alive(s) {
-			buf[n] = v.NodeID(s)
-			n++
+	for s := from; s < v.nodeIDs.n && n < len(buf); {
+		p := v.nodes.at(s >> nodeBits)
+		end := min(s|nodeMask, v.nodeIDs.n-1)
+		if p == nil {
+			s = end + 1
+			continue
+		}
+		for ; s <= end && n < len(buf); s++ {
+			if p.alive>>(s&nodeMask)&1 != 0 {
+				buf[n] = v.NodeID(s)
+				n++
+			}
 		}
 	}
 	return buf[:n]

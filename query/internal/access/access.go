@@ -113,3 +113,21 @@ type Writer interface {
 	DeleteNode(id value.NodeID, detach bool) (edges int64, err error)
 	DeleteEdge(value.EdgeID) (deleted bool, err error)
 }
+
+// HotScanner is what a Reader may offer besides: it keeps some properties in
+// memory and compares them while it scans.
+type HotScanner interface {
+	// ScanNodesWithin is ScanNodes for the nodes whose property is a number within
+	// bounds. ok is false when there is no quicker way than to look at every node.
+	// The scan goes on after the id last, unless done: a short fill does not mean
+	// the end.
+	ScanNodesWithin(label value.LabelID, after value.NodeID, key value.KeyID, in value.Bounds, buf []value.NodeID) (
+		found []value.NodeID, last value.NodeID, done, ok bool, err error)
+}
+
+// LabelReader is what a Reader may offer besides: labels in bulk.
+type LabelReader interface {
+	// FirstLabels fills out with the first of each node's labels in the order of
+	// Labels; 0 for a node without one and for one that is not there.
+	FirstLabels(ids []value.NodeID, out []value.LabelID)
+}

@@ -30,6 +30,15 @@ func CompileColumn(e bound.Expr) (Column, error) {
 			clear(out[copied:n])
 			return nil
 		}, nil
+	case *bound.Index:
+		if s := labelsOfSlot(e); s != nil {
+			c := compiler{}
+			rows := c.column(c.expr(e))
+			if c.err != nil {
+				return nil, c.err
+			}
+			return firstLabel(s.Index, rows), nil
+		}
 	case *bound.Prop:
 		if s, ok := e.E.(*bound.Slot); ok {
 			p := slotProp{slot: s.Index, key: newName(keyName, e.Key), span: e.At()}
@@ -105,11 +114,18 @@ func (p *slotProp) nodes(env *Env, sel []int, n int) []value.NodeID {
 		return nil
 	}
 	col, ids := env.Cols[p.slot], env.ids[:0]
-	for i := range n {
-		row := i
-		if sel != nil {
-			row = sel[i]
+	if sel == nil {
+		if n > len(col) {
+			return nil
 		}
+		var ok bool
+		if env.ids, ok = value.NodeRefs(col[:n], ids); !ok {
+			return nil
+		}
+		return env.ids
+	}
+	for i := range n {
+		row := sel[i]
 		if row >= len(col) || col[row].Kind() != value.KindNode || col[row].AsNode() != nil {
 			return nil
 		}

@@ -45,14 +45,15 @@ type Env struct {
 	// Runner runs subqueries; nil makes them errors.
 	Runner Runner
 
-	names [nameSlots]nameEntry
-	stack []value.Value
-	ids   []value.NodeID
-	vals  []value.Value
-	sets  map[*bound.Binary]*memberSet
-	regex map[string]*pattern
-	spent map[*site]int64
-	ticks int
+	names  [nameSlots]nameEntry
+	stack  []value.Value
+	ids    []value.NodeID
+	vals   []value.Value
+	labels []value.LabelID
+	sets   map[*bound.Binary]*memberSet
+	regex  map[string]*pattern
+	spent  map[*site]int64
+	ticks  int
 }
 
 // nameSlots is the size of the direct-mapped cache of interned names. A
@@ -120,7 +121,7 @@ func (e *Env) Reset() {
 	clear(stack) // scratch must not keep values alive
 	clear(vals)
 	clear(locals)
-	*e = Env{stack: stack[:0], ids: e.ids[:0], vals: vals, Locals: locals}
+	*e = Env{stack: stack[:0], ids: e.ids[:0], vals: vals, labels: e.labels, Locals: locals}
 }
 
 // ticksPerStep is how many elements loops pass between calls of Step.

@@ -16,7 +16,7 @@ func aggregates() []Aggregate {
 		},
 		{
 			Name: "collect", Doc: "The list of the values that are not null.",
-			Params: one, Required: 1, ResultOf: collectType, New: func() Aggregator { return &collector{} },
+			Params: one, Required: 1, ResultOf: collectType, Keeps: true, New: func() Aggregator { return &collector{} },
 		},
 		{
 			Name: "sum", Doc: "The sum of numbers or durations; 0 of nothing.",
@@ -38,12 +38,12 @@ func aggregates() []Aggregate {
 		},
 		{
 			Name: "percentileDisc", Doc: "The value at a percentile from 0.0 to 1.0, one of those given.",
-			Params: percentile, Required: 2, ResultOf: sameAs,
+			Params: percentile, Required: 2, ResultOf: sameAs, Keeps: true,
 			New: func() Aggregator { return &percentiler{name: "percentileDisc"} },
 		},
 		{
 			Name: "percentileCont", Doc: "The value at a percentile from 0.0 to 1.0, interpolated.",
-			Params: percentile, Required: 2, Result: floatT,
+			Params: percentile, Required: 2, Result: floatT, Keeps: true,
 			New: func() Aggregator { return &percentiler{name: "percentileCont", interpolate: true} },
 		},
 		{

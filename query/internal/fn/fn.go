@@ -100,6 +100,8 @@ type Aggregate struct {
 	Required int          // 0 for count alone: count(*) has no arguments
 	Result   bound.Type
 	ResultOf func(args []bound.Type) bound.Type
+	// Keeps says that the aggregator holds on to the values it is given.
+	Keeps bool
 	// New makes the aggregator of one group.
 	New func() Aggregator
 }

@@ -17,6 +17,12 @@ type aggSpec struct {
 	at       func(error) error // gives an error its place
 }
 
+// recentGroup remembers the group of a key that is the same in every bit.
+type recentGroup struct {
+	key   value.Value
+	group int32 // +1; 0: empty
+}
+
 // aggregate groups its whole input and yields a row a group, in the order in
 // which the groups first appeared.
 type aggregate struct {
@@ -34,13 +40,17 @@ type aggregate struct {
 	argCols [][][]value.Value
 	keyRow  []value.Value
 	argRow  []value.Value
+	recent  [64]recentGroup // of a single key, by its bits
 	pos     int
 	ready   bool
+
+	rowGroups []int // of the batch at hand
 }
 
 func (o *aggregate) open(f *frame) error {
 	o.f, o.pos, o.ready = f, 0, false
 	o.keys.reset(len(o.groups))
+	clear(o.recent[:])
 	clear(o.states)
 	o.states, o.counts = o.states[:0], o.counts[:0]
 	if o.argCols == nil {
@@ -124,18 +134,35 @@ func (o *aggregate) consume() error {
 		if err := o.evaluate(in); err != nil {
 			return err
 		}
-		for row := range in.N {
-			g := 0
-			if len(o.groups) > 0 {
-				if g, err = o.group(row); err != nil {
-					return err
-				}
+		if err := o.assign(in.N); err != nil {
+			return err
+		}
+		for i := range o.aggs {
+			if len(o.aggs[i].args) == 0 {
+				continue
 			}
-			if err := o.addRow(g, row); err != nil {
+			if err := o.add(i, in.N); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// assign finds the group of every row and counts it there.
+func (o *aggregate) assign(n int) error {
+	o.rowGroups = o.rowGroups[:0]
+	for row := range n {
+		g := 0
+		if len(o.groups) > 0 {
+			var err error
+			if g, err = o.group(row); err != nil {
+				return err
+			}
+		}
+		o.counts[g]++
+		o.rowGroups = append(o.rowGroups, g)
+	}
+	return nil
 }
 
 // evaluate computes the grouping keys and the arguments for a batch.
@@ -159,6 +186,23 @@ func (o *aggregate) evaluate(in *batch.Batch) error {
 
 // group returns the number of a row's group.
 func (o *aggregate) group(row int) (int, error) {
+	if len(o.groups) == 1 {
+		key := o.keyCols[0][row]
+		bits := value.Bits(key)
+		r := &o.recent[(bits^bits>>32)%uint64(len(o.recent))]
+		if r.group == 0 || !value.Same(r.key, key) {
+			g, err := o.findGroup(row)
+			if err != nil {
+				return 0, err
+			}
+			r.key, r.group = key, int32(g)+1
+		}
+		return int(r.group) - 1, nil
+	}
+	return o.findGroup(row)
+}
+
+func (o *aggregate) findGroup(row int) (int, error) {
 	o.keyRow = o.keyRow[:0]
 	for _, c := range o.keyCols {
 		o.keyRow = append(o.keyRow, c[row])
@@ -190,28 +234,33 @@ func (o *aggregate) addGroup() {
 	}
 }
 
-func (o *aggregate) addRow(g, row int) error {
-	o.counts[g]++
-	for i := range o.aggs {
-		a := &o.aggs[i]
-		if len(a.args) == 0 {
-			continue
-		}
-		o.argRow = o.argRow[:0]
-		for _, c := range o.argCols[i] {
-			o.argRow = append(o.argRow, c[row])
-		}
-		if a.count != nil {
-			if err := o.f.grow(a.count.add(o.argRow[0])); err != nil {
+// add gives aggregate i its arguments of n rows.
+func (o *aggregate) add(i, n int) error {
+	a, cols := &o.aggs[i], o.argCols[i]
+	first := cols[0]
+	if a.count != nil {
+		for row := range n {
+			if err := o.f.grow(a.count.add(first[row])); err != nil {
 				return err
 			}
-			continue
 		}
-		if err := o.states[g*len(o.aggs)+i].Add(o.argRow); err != nil {
+		return nil
+	}
+	keeps := a.distinct || a.def.Keeps
+	for row, g := range o.rowGroups[:n] {
+		args := first[row : row+1 : row+1]
+		if len(cols) > 1 {
+			o.argRow = o.argRow[:0]
+			for _, c := range cols {
+				o.argRow = append(o.argRow, c[row])
+			}
+			args = o.argRow
+		}
+		if err := o.states[g*len(o.aggs)+i].Add(args); err != nil {
 			return a.at(err)
 		}
-		if a.distinct || a.def.Name == "collect" {
-			if err := o.f.grow(int64(o.argRow[0].Size())); err != nil {
+		if keeps {
+			if err := o.f.grow(int64(args[0].Size())); err != nil {
 				return err
 			}
 		}

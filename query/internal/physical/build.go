@@ -147,15 +147,7 @@ func (c *compiler) operator(op logical.Op) operator {
 			single: o.Single, unique: o.Unique,
 		}
 	case *logical.Filter:
-		out := &filter{in: c.in(op), carry: op.Info().Carry}
-		for _, p := range o.Preds {
-			f, err := eval.CompileFilter(p)
-			if err != nil {
-				c.fail(err)
-			}
-			out.preds = append(out.preds, f)
-		}
-		return out
+		return c.filter(c.in(op), op.Info().Carry, o.Preds)
 	case *logical.PathBuild:
 		return &pathBuild{in: c.in(op), carry: op.Info().Carry, slot: o.Slot, pattern: o.Pattern}
 	case *logical.Project:

@@ -13,6 +13,9 @@ type filter struct {
 	carry []int
 	preds []eval.Filter
 	sel   []int
+	// made[i] says that the scan below makes predicate i when within is exact.
+	made   []bool
+	within *within
 }
 
 func (o *filter) open(f *frame) error {
@@ -28,7 +31,10 @@ func (o *filter) next() (*batch.Batch, error) {
 		}
 		o.f.env.Cols = in.Cols
 		sel := identity(&o.sel, in.N)
-		for _, p := range o.preds {
+		for i, p := range o.preds {
+			if o.made[i] && o.within.exact {
+				continue
+			}
 			if sel, err = p(&o.f.env, sel); err != nil {
 				return nil, err
 			}

@@ -18,6 +18,7 @@ type nodeScan struct {
 	ids     []value.NodeID
 	after   value.NodeID
 	active  bool // the current row's scan is under way
+	within  within
 }
 
 func (o *nodeScan) open(f *frame) error {
@@ -29,6 +30,7 @@ func (o *nodeScan) open(f *frame) error {
 	if o.buf == nil {
 		o.buf = make([]value.NodeID, batch.Size)
 	}
+	o.within.open(f)
 	return o.fan.open(f)
 }
 
@@ -71,6 +73,16 @@ func (o *nodeScan) fill() error {
 			}
 			o.active, o.after = !o.unknown, 0
 			continue
+		}
+		if o.within.scan != nil {
+			if ok, err := o.within.fill(o); err != nil {
+				return err
+			} else if ok {
+				if len(o.got) > 0 {
+					return nil
+				}
+				continue
+			}
 		}
 		got, err := o.f.r.ScanNodes(o.id, o.after, o.buf)
 		if err != nil {
