@@ -44,6 +44,7 @@ func (c *recallCommand) Run(a *app) error {
 		if err != nil {
 			return plain(err)
 		}
+		res.Notices = nil // of a statement that the user did not type
 		if len(res.Rows) == 0 && c.format() == formatTable {
 			a.printf("Nothing comes to mind.\n")
 			return nil
@@ -85,6 +86,7 @@ func (c *rememberCommand) Run(a *app) error {
 		if err != nil {
 			return plain(err)
 		}
+		res.Notices = nil // of a statement that the user did not type
 		return printResult(a.out, res, c.format())
 	})
 }
