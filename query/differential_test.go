@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"engram/graph/schema"
 	"engram/graph/value"
 	"engram/query"
 	"engram/query/internal/access/model"
@@ -49,6 +50,11 @@ func compareSeed(seed uint64, engines map[string]*query.Engine) error {
 	if err := naive.FillGraph(g, r); err != nil {
 		return err
 	}
+	if seed%3 != 0 {
+		if err := addIndexes(g, rand.New(rand.NewPCG(seed, 2))); err != nil {
+			return err
+		}
+	}
 	s := naive.Generate(r, seed%4 == 0)
 	want, wantGraph, err := runNaive(s.Text, g)
 	if err != nil {
@@ -68,6 +74,25 @@ func compareSeed(seed uint64, engines map[string]*query.Engine) error {
 		}
 		if gotGraph != wantGraph {
 			return fmt.Errorf("%s: %s\nthe graphs differ: got\n%swant\n%s", name, s.Text, gotGraph, wantGraph)
+		}
+	}
+	return nil
+}
+
+// addIndexes declares up to 5 random indexes over the vocabulary of the
+// generator, by one or two properties.
+func addIndexes(g *model.Graph, r *rand.Rand) error {
+	for range r.IntN(6) {
+		d := schema.Def{Kind: schema.Range, Owner: string("ABC"[r.IntN(3)])}
+		keys := r.Perm(5)[:1+r.IntN(2)]
+		for _, k := range keys {
+			d.Keys = append(d.Keys, string("isblf"[k]))
+		}
+		if g.Schema().Same(&d) != nil {
+			continue
+		}
+		if err := g.CreateSchema(d); err != nil {
+			return err
 		}
 	}
 	return nil

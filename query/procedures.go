@@ -19,8 +19,13 @@ type known struct{ more Procedures }
 
 // Lookup implements Procedures.
 func (k known) Lookup(name string) (*physical.Procedure, bool) {
-	if name == textSearch.Name {
-		return textSearch, true
+	for _, p := range builtIn {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	if p, ok := shows[name]; ok {
+		return p, true
 	}
 	if k.more == nil {
 		return nil, false
@@ -28,8 +33,17 @@ func (k known) Lookup(name string) (*physical.Procedure, bool) {
 	return k.more.Lookup(name)
 }
 
+// builtIn are the built-in procedures in order of name.
+var builtIn = []*physical.Procedure{textSearch}
+
 // ProcedureNames lists the built-in procedures in order of name.
-func ProcedureNames() []string { return []string{textSearch.Name} }
+func ProcedureNames() []string {
+	var names []string
+	for _, p := range builtIn {
+		names = append(names, p.Name)
+	}
+	return names
+}
 
 // signatures shows the binder what it needs of procedures.
 type signatures struct{ from Procedures }

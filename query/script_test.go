@@ -184,6 +184,8 @@ func showCounters(c result.Counters) string {
 		{"+relationships", c.EdgesCreated}, {"-relationships", c.EdgesDeleted},
 		{"+properties", c.PropertiesSet}, {"-properties", c.PropertiesRemoved},
 		{"+labels", c.LabelsAdded}, {"-labels", c.LabelsRemoved},
+		{"+indexes", c.IndexesAdded}, {"-indexes", c.IndexesRemoved},
+		{"+constraints", c.ConstraintsAdded}, {"-constraints", c.ConstraintsRemoved},
 	} {
 		if x.n != 0 {
 			out = append(out, fmt.Sprintf("%s %d", x.name, x.n))

@@ -41,6 +41,11 @@ type Counters struct {
 	// carried before, and those that no node carries any more.
 	LabelsAdded   int64
 	LabelsRemoved int64
+	// Indexes don't count those that belong to constraints.
+	IndexesAdded       int64
+	IndexesRemoved     int64
+	ConstraintsAdded   int64
+	ConstraintsRemoved int64
 }
 
 // Any reports whether the statement changed anything.

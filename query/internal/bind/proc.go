@@ -29,10 +29,7 @@ func (s *single) standaloneCall(c *syntax.Call) {
 	}
 	yield := c.Yield
 	if !c.HasYield || c.YieldStar {
-		yield = nil
-		for _, o := range proc.Outputs {
-			yield = append(yield, &syntax.YieldItem{Span: c.Span, Field: &syntax.Name{Span: c.Span, Text: o.Name}})
-		}
+		yield = everyOutput(proc, c.Span)
 	}
 	out.Yields = s.yields(yield, proc.Outputs, proc.Name)
 	out.Where = s.predicate(c.Where, "WHERE")
@@ -46,7 +43,11 @@ func (s *single) call(c *syntax.Call) {
 	if proc == nil {
 		return
 	}
-	if c.YieldStar {
+	yield := c.Yield
+	switch {
+	case c.YieldStar && c.Show:
+		yield = everyOutput(proc, c.Span)
+	case c.YieldStar:
 		s.b.fail(fault.Syntax("UnexpectedSyntax", c.Span, "YIELD * works only when CALL is the whole statement").
 			WithHint("Name the outputs."))
 		return
@@ -56,9 +57,18 @@ func (s *single) call(c *syntax.Call) {
 		return
 	}
 	out := &bound.CallProc{Span: c.Span, Name: proc.Name, Args: s.procedureArgs(c, proc)}
-	out.Yields = s.yields(c.Yield, proc.Outputs, proc.Name)
+	out.Yields = s.yields(yield, proc.Outputs, proc.Name)
 	out.Where = s.predicate(c.Where, "WHERE")
 	s.emit(out)
+}
+
+// everyOutput is what YIELD * stands for.
+func everyOutput(proc *Procedure, at syntax.Span) []*syntax.YieldItem {
+	var out []*syntax.YieldItem
+	for _, o := range proc.Outputs {
+		out = append(out, &syntax.YieldItem{Span: at, Field: &syntax.Name{Span: at, Text: o.Name}})
+	}
+	return out
 }
 
 // procedure looks the procedure up, or reports that there is none.

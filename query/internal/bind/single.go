@@ -72,6 +72,8 @@ func (s *single) alone(c syntax.Clause) bool {
 		s.standaloneCall(c)
 	case *syntax.Remember:
 		s.standaloneRemember(c)
+	case *syntax.SchemaChange:
+		s.schemaChange(c)
 	default:
 		return false
 	}
@@ -98,6 +100,9 @@ func (s *single) clause(c syntax.Clause, last bool) {
 		s.callSubquery(c)
 	case *syntax.Recall:
 		s.recall(c, last)
+	case *syntax.SchemaChange:
+		s.b.fail(fault.Syntax("InvalidClauseComposition", c.Span, "a command on indexes or constraints stands alone").
+			WithHint("Run it as a statement of its own."))
 	default:
 		s.update(c)
 	}
@@ -129,6 +134,9 @@ func (s *single) checkEnd(last syntax.Clause) {
 	case *syntax.Call:
 		if last.HasYield {
 			what = "CALL ... YIELD"
+			if last.Show {
+				what = "SHOW"
+			}
 		}
 	case *syntax.Recall:
 		if s.columns == nil {

@@ -1,6 +1,9 @@
 package bound
 
-import "engram/query/internal/syntax"
+import (
+	"engram/graph/schema"
+	"engram/query/internal/syntax"
+)
 
 // Statement is a bound statement.
 type Statement struct {
@@ -142,6 +145,15 @@ type (
 		Alone   bool
 		Slot    int // of the memory
 		Created int // slot of whether it was new, or -1
+	}
+	// SchemaChange creates or drops an index or a constraint; it stands alone. What
+	// is dropped has a name or, in the old form, an owner and keys.
+	SchemaChange struct {
+		syntax.Span
+		Drop       bool
+		Constraint bool
+		Lenient    bool // what is there, or is not, is no error
+		Def        schema.Def
 	}
 	// Recall finds memories. Where reads Node's slot.
 	Recall struct {

@@ -110,6 +110,12 @@ func (f *clauseFormatter) clause(c Clause) {
 		f.tail("WHERE", c.Where)
 	case *CallSubquery:
 		f.callSubquery(c)
+	case *SchemaChange:
+		verb := "CREATE "
+		if c.Drop {
+			verb = "DROP "
+		}
+		f.WriteString(verb + c.Def.Name + " " + c.Def.String())
 	case *Remember:
 		f.remember(c)
 	case *Recall:

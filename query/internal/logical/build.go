@@ -129,6 +129,8 @@ func (b *builder) clause(op Op, c bound.Clause) (Op, error) {
 	case *bound.CallSubquery:
 		q, err := b.query(c.Query)
 		return &CallSubquery{Unary: unary(op), Call: c, Query: q}, err
+	case *bound.SchemaChange:
+		return &SchemaChange{Unary: unary(op), Cmd: c}, nil
 	case *bound.Remember:
 		return &Remember{Unary: unary(op), Call: c}, b.rememberExprs(c)
 	case *bound.Recall:

@@ -44,6 +44,10 @@ func Defines(op Op) []int {
 		return []int{o.Slot}
 	case *IDSeek:
 		return []int{o.Slot}
+	case *IndexSeek:
+		return []int{o.Slot}
+	case *ValueJoin:
+		return []int{o.Slot}
 	case *Expand:
 		if o.Into {
 			return []int{o.Rel}
@@ -117,6 +121,10 @@ func Reads(op Op) Slots {
 	switch o := op.(type) {
 	case *IDSeek:
 		return SlotsOf(o.ID)
+	case *IndexSeek:
+		return SlotsOf(o.exprs()...)
+	case *ValueJoin:
+		return SlotsOf(o.Probe)
 	case *Expand:
 		out := usedSlots(o.Unique).With(o.From)
 		if o.Into {

@@ -199,6 +199,12 @@ func (d *describer) detail(op Op) string {
 			return d.slot(o.Slot) + ".id IN " + d.expr(o.ID)
 		}
 		return d.slot(o.Slot) + ".id = " + d.expr(o.ID)
+	case *IndexSeek:
+		return o.detail(d)
+	case *ValueJoin:
+		return o.detail(d)
+	case *SchemaChange:
+		return o.detail()
 	case *Expand:
 		return d.arrow(o.From, o.Rel, o.To, o.Types, "", o.Dir)
 	case *BoundExpand:

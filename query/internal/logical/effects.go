@@ -160,6 +160,15 @@ func effectsOf(op Op) effects {
 	case *IDSeek:
 		e.scans.all = true
 		e.keys.add("id")
+	case *IndexSeek:
+		e.scans.add(o.Label)
+		e.keys.add(o.Keys...)
+	case *ValueJoin:
+		e.scans.all = o.Label == ""
+		if o.Label != "" {
+			e.scans.add(o.Label)
+		}
+		e.keys.add(o.Key)
 	case *Expand:
 		e.walk(o.Types)
 	case *BoundExpand:

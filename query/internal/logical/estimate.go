@@ -46,7 +46,11 @@ func (e estimator) start(have Slots, slot int) float64 {
 			share *= predShare(p)
 		}
 	}
-	return rows * (.5 + .5*share) // a scan costs, whatever the filter keeps
+	rows *= .5 + .5*share // a scan costs, whatever the filter keeps
+	if seek, n := e.bestIndex(e.preds, slot, have); seek != nil {
+		rows = math.Min(rows, n+1)
+	}
+	return rows
 }
 
 func predShare(p bound.Expr) float64 {

@@ -24,6 +24,10 @@ func exprsOf(op Op) []bound.Expr {
 	switch o := op.(type) {
 	case *IDSeek:
 		add(o.ID)
+	case *IndexSeek:
+		add(o.exprs()...)
+	case *ValueJoin:
+		add(o.Probe)
 	case *VarExpand:
 		for _, p := range o.Props {
 			add(p.Expr)

@@ -26,7 +26,7 @@ func pushFilters(op *Op) {
 // reports whether that was possible.
 func sink(op *Op, pred bound.Expr) bool {
 	switch (*op).(type) {
-	case *NodeScan, *IDSeek, *Expand, *BoundExpand, *VarExpand, *ShortestPath, *PathBuild, *Filter:
+	case *NodeScan, *IDSeek, *IndexSeek, *ValueJoin, *Expand, *BoundExpand, *VarExpand, *ShortestPath, *PathBuild, *Filter:
 	default:
 		return false
 	}

@@ -16,6 +16,10 @@ const (
 	SeekIDs
 	// ScanLabels scans the nodes of a label instead of all nodes.
 	ScanLabels
+	// SeekIndexes finds nodes by an index instead of scanning a label.
+	SeekIndexes
+	// JoinValues finds the nodes of a disconnected pattern by hash.
+	JoinValues
 	// MeetInto follows edges between two known nodes from the cheaper end.
 	MeetInto
 	// FuseTopK keeps the first rows while sorting instead of sorting all.
@@ -44,7 +48,7 @@ const AllRules = endOfRules - 1
 func (r Rules) Has(rule Rules) bool { return r&rule != 0 }
 
 var ruleNames = []string{
-	"OrderPatterns", "PushFilters", "SeekIDs", "ScanLabels", "MeetInto", "FuseTopK", "ProjectLate", "LookUpCounts", "SpareBarriers", "PruneColumns",
+	"OrderPatterns", "PushFilters", "SeekIDs", "ScanLabels", "SeekIndexes", "JoinValues", "MeetInto", "FuseTopK", "ProjectLate", "LookUpCounts", "SpareBarriers", "PruneColumns",
 	"ReachEnds", "FuseCreates",
 }
 
@@ -72,7 +76,9 @@ func (b *builder) rewrite(p *Part) {
 	}{
 		{PushFilters, pushFilters},
 		{SeekIDs, seekIDs},
+		{SeekIndexes, b.seekIndexes},
 		{ScanLabels, b.scanLabels},
+		{JoinValues, joinValues},
 		{MeetInto, meetInto},
 		{FuseTopK, fuseTopK},
 		{FuseCreates, fuseCreates},

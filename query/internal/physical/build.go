@@ -110,6 +110,10 @@ func (c *compiler) operator(op logical.Op) operator {
 		return &nodeScan{fan: c.fan(op), slot: o.Slot, label: o.Label}
 	case *logical.IDSeek:
 		return &idSeek{fan: c.fan(op), slot: o.Slot, id: c.fn(o.ID), any: o.Any}
+	case *logical.IndexSeek:
+		return c.indexSeek(o)
+	case *logical.ValueJoin:
+		return c.valueJoin(o)
 	case *logical.Expand:
 		e := &expand{
 			fan: c.fan(op), from: o.From, rel: live(op, o.Rel), to: -1, types: edgeTypes{names: o.Types},
@@ -249,6 +253,8 @@ func (c *compiler) writer(op logical.Op) operator {
 			out.rows.slots = append(out.rows.slots, i)
 		}
 		return out
+	case *logical.SchemaChange:
+		return &schemaChange{in: c.in(op), cmd: o.Cmd}
 	case *logical.Remember:
 		return c.remember(o)
 	case *logical.Recall:

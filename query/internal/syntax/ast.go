@@ -3,6 +3,7 @@
 package syntax
 
 import (
+	"engram/graph/schema"
 	"engram/graph/value"
 	"engram/query/internal/fault"
 )
@@ -116,6 +117,21 @@ type (
 		Yield     []*YieldItem
 		HasYield  bool
 		Where     Expr
+		// Show tells that it was written as SHOW: * stands among other clauses too.
+		Show bool
+	}
+	// SchemaChange is CREATE or DROP of an index or a constraint. What is dropped
+	// has a Name, or in the old form an Owner and Keys.
+	SchemaChange struct {
+		Span
+		Drop       bool
+		Constraint bool
+		Lenient    bool // IF NOT EXISTS, IF EXISTS
+		Name       *Name
+		Kind       schema.Kind
+		Edge       bool
+		Owner      *Name // label or type
+		Keys       []*Name
 	}
 	// CallSubquery is CALL { query }.
 	CallSubquery struct {

@@ -12,7 +12,7 @@ const aClause = "a clause such as MATCH, CREATE or RETURN"
 
 // clauseWords are the words that begin a clause.
 var clauseWords = strings.Fields(`MATCH OPTIONAL UNWIND WITH RETURN CREATE MERGE SET REMOVE
-	DELETE DETACH FOREACH CALL REMEMBER RECALL`)
+	DELETE DETACH FOREACH CALL REMEMBER RECALL SHOW DROP`)
 
 // afterClause is the error for a token that continues neither the last clause
 // of q nor q. Closing is what ends the query, "" for the end of the statement.
@@ -55,7 +55,12 @@ func followers(c Clause) []string {
 		return []string{",", aClause}
 	case *Set, *Remove, *Delete:
 		return []string{",", "an operator", aClause}
+	case *SchemaChange:
+		return nil
 	case *Call:
+		if c.Show {
+			return []string{"YIELD", "WHERE", aClause}
+		}
 		if !c.HasYield {
 			return []string{"YIELD", aClause}
 		}
@@ -101,7 +106,7 @@ func projectionFollowers(p *Projection) []string {
 var laterClauses = map[string]bool{
 	"ACTIVATE": true, "COMPILE": true, "REPLAY": true, "SUPERSEDE": true, "CONTRADICT": true,
 	"RESOLVE": true, "REINFORCE": true, "FORGET": true, "RESTORE": true, "CONSOLIDATE": true,
-	"PRUNE": true, "SHOW": true, "REVERT": true, "DECLARE": true, "DROP": true, "ALTER": true,
+	"PRUNE": true, "REVERT": true, "DECLARE": true, "DROP": true, "ALTER": true,
 	"AUDIT": true, "RECORD": true, "BEGIN": true, "COMMIT": true, "ROLLBACK": true, "LOAD": true,
 	"USE": true, "FINISH": true,
 }

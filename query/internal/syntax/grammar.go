@@ -91,7 +91,7 @@ func (p *parser) production() (production, error) {
 		return nil, nil
 	}
 	if t.Type == tIdent {
-		return nil, p.unsupported()
+		return p.schemaCommand()
 	}
 	g := grammar()
 	switch next := p.ahead(1); {
@@ -100,7 +100,7 @@ func (p *parser) production() (production, error) {
 	case t.Type == kwCall && isPunct(next, "("):
 		return nil, unsupportedHere(p, "CALL (variables) { }")
 	case t.Type == kwCreate && isWord(next) && !isPunct(p.ahead(2), "=") && !isPunct(p.ahead(2), "("):
-		return nil, p.unsupportedSchema()
+		return p.schemaCommand()
 	}
 	return g.clauses[t.Type], nil
 }

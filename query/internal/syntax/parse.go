@@ -73,7 +73,7 @@ func checkYieldStar(q *Query) error {
 	for _, part := range q.Parts {
 		for _, c := range part.Clauses {
 			call, ok := c.(*Call)
-			if ok && call.YieldStar && (len(part.Clauses) > 1 || len(q.Parts) > 1) {
+			if ok && call.YieldStar && !call.Show && (len(part.Clauses) > 1 || len(q.Parts) > 1) {
 				return fault.Syntax(unexpectedSyntax, call.Span, "YIELD * stands only in a CALL that is the whole statement").
 					WithHint("Name the fields to yield.")
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 
+	"engram/graph/schema"
 	"engram/graph/value"
 	"engram/query/internal/access"
 )
@@ -21,6 +22,8 @@ type Graph struct {
 	gone     map[value.EdgeID]*edge // deleted edges, for what EdgeEnds still tells
 	lastNode value.NodeID
 	lastEdge value.EdgeID
+	schema   *schema.Set
+	lastDef  uint64
 }
 
 type node struct {
@@ -49,7 +52,7 @@ func (g *Graph) Clone() *Graph {
 		names: g.names.clone(), nodes: make(map[value.NodeID]*node, len(g.nodes)),
 		edges:    make(map[value.EdgeID]*edge, len(g.edges)),
 		gone:     maps.Clone(g.gone),
-		lastNode: g.lastNode, lastEdge: g.lastEdge,
+		lastNode: g.lastNode, lastEdge: g.lastEdge, schema: g.schema, lastDef: g.lastDef,
 	}
 	for id, n := range g.nodes {
 		c.nodes[id] = &node{

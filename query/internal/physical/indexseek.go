@@ -1,0 +1,219 @@
+package physical
+
+import (
+	"slices"
+
+	"engram/graph/schema"
+	"engram/graph/value"
+	"engram/query/internal/access"
+	"engram/query/internal/batch"
+	"engram/query/internal/eval"
+	"engram/query/internal/logical"
+)
+
+// nodeList is the base of operators that find a list of nodes for each input
+// row.
+type nodeList struct {
+	fan
+	slot int
+	ids  []value.NodeID // of the batch at hand
+	got  []value.NodeID // of the current input row
+	pos  int
+}
+
+func (o *nodeList) open(f *frame) error {
+	o.got, o.pos = o.got[:0], 0
+	return o.fan.open(f)
+}
+
+// list yields the nodes that find puts into got.
+func (o *nodeList) list(find func() error) (*batch.Batch, error) {
+	o.start()
+	o.ids = o.ids[:0]
+	for !o.full() {
+		if o.pos == len(o.got) {
+			ok, err := o.advance()
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				break
+			}
+			o.got, o.pos = o.got[:0], 0
+			if err := find(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		n := min(len(o.got)-o.pos, batch.Size-len(o.src))
+		for range n {
+			o.src = append(o.src, o.row)
+		}
+		o.ids = append(o.ids, o.got[o.pos:o.pos+n]...)
+		o.pos += n
+	}
+	if len(o.src) == 0 {
+		return nil, nil
+	}
+	nodes := o.col(o.slot, len(o.ids))
+	for i, id := range o.ids {
+		nodes[i] = value.NodeRef(id)
+	}
+	return o.finish(), nil
+}
+
+// scan puts all nodes of a label ("": all nodes) into got.
+func (o *nodeList) scan(label string) error {
+	var id value.LabelID
+	if label != "" {
+		var ok bool
+		if id, ok = o.f.r.Label(label); !ok {
+			return nil
+		}
+	}
+	after := value.NodeID(0)
+	for {
+		o.got = slices.Grow(o.got, batch.Size)
+		n := len(o.got)
+		page, err := o.f.r.ScanNodes(id, after, o.got[n:n+batch.Size])
+		if err != nil {
+			return err
+		}
+		o.got = o.got[:n+len(page)]
+		if err := o.f.step(len(page) + 1); err != nil {
+			return err
+		}
+		if len(page) < batch.Size {
+			return nil
+		}
+		after = page[len(page)-1]
+	}
+}
+
+// indexSeek yields the nodes that an index finds, in ascending order for each
+// input row: as a scan does, so that a plan with the index has the same order.
+type indexSeek struct {
+	nodeList
+	def            *logical.IndexSeek
+	eq             []eval.Fn
+	lo, hi, prefix eval.Fn // or nil
+	from           access.Indexes
+	index          *schema.Def // nil when it is not there any more
+	vals           []value.Value
+}
+
+func (c *compiler) indexSeek(o *logical.IndexSeek) operator {
+	out := &indexSeek{def: o, lo: c.fn(o.Lo), hi: c.fn(o.Hi), prefix: c.fn(o.Prefix)}
+	out.fan, out.slot = c.fan(o), o.Slot
+	for _, e := range o.Eq {
+		out.eq = append(out.eq, c.fn(e))
+	}
+	return out
+}
+
+// open looks the index up again: the plan may be older than the transaction.
+func (o *indexSeek) open(f *frame) error {
+	o.index = nil
+	if ix, ok := f.r.(access.Indexes); ok {
+		o.from, o.index = ix, ix.Schema().Index(false, o.def.Label, o.def.Keys...)
+	}
+	return o.nodeList.open(f)
+}
+
+func (o *indexSeek) next() (*batch.Batch, error) { return o.list(o.seek) }
+
+// seek finds the nodes for the current row.
+func (o *indexSeek) seek() error {
+	if o.index == nil {
+		return o.scan(o.def.Label)
+	}
+	s := schema.Seek{Index: o.index.ID}
+	var list []value.Value
+	o.vals = o.vals[:0]
+	for i, e := range o.eq {
+		v, err := e(&o.f.env, o.row)
+		if err != nil || v.IsNull() {
+			return err
+		}
+		if o.def.Any && i == len(o.eq)-1 {
+			if v.Kind() != value.KindList {
+				return typeError("IN needs a list on its right, but got a %s", v.Kind())
+			}
+			list = v.AsList()
+			break
+		}
+		o.vals = append(o.vals, v)
+	}
+	s.Eq = o.vals
+	if ok, err := o.bounds(&s); err != nil || !ok {
+		return err
+	}
+	if err := o.find(s, list); err != nil {
+		return err
+	}
+	slices.Sort(o.got)
+	o.got = slices.Compact(o.got)
+	return nil
+}
+
+// find asks the index, once for each element of the list when the seek is for
+// any of them.
+func (o *indexSeek) find(s schema.Seek, list []value.Value) error {
+	if !o.def.Any {
+		return o.ask(s)
+	}
+	n := len(s.Eq)
+	for _, v := range list {
+		if v.IsNull() {
+			continue
+		}
+		s.Eq = append(s.Eq[:n:n], v)
+		if err := o.ask(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bounds computes what the seek is bounded by; false when nothing can match.
+func (o *indexSeek) bounds(s *schema.Seek) (ok bool, err error) {
+	for _, b := range []struct {
+		fn eval.Fn
+		to *value.Value
+	}{{o.lo, &s.Lo}, {o.hi, &s.Hi}} {
+		if b.fn == nil {
+			continue
+		}
+		if *b.to, err = b.fn(&o.f.env, o.row); err != nil || b.to.IsNull() {
+			return false, err
+		}
+	}
+	if o.prefix == nil {
+		return true, nil
+	}
+	v, err := o.prefix(&o.f.env, o.row)
+	if err != nil || v.Kind() != value.KindString {
+		return false, err
+	}
+	s.Prefix, s.HasPrefix = v.AsString(), true
+	return true, nil
+}
+
+func (o *indexSeek) ask(s schema.Seek) error {
+	if err := o.f.step(1); err != nil {
+		return err
+	}
+	var bad error
+	n := 0
+	err := o.from.SeekIndex(s, func(id uint64) bool {
+		o.got = append(o.got, value.NodeID(id))
+		if n++; n%batch.Size == 0 {
+			bad = o.f.step(batch.Size)
+		}
+		return bad == nil
+	})
+	if bad != nil {
+		return bad
+	}
+	return err
+}

@@ -1,0 +1,185 @@
+package query
+
+import (
+	"context"
+	"strings"
+
+	"engram/graph/schema"
+	"engram/graph/value"
+	"engram/query/internal/access"
+	"engram/query/internal/bind"
+	"engram/query/internal/bound"
+	"engram/query/internal/fn"
+	"engram/query/internal/physical"
+)
+
+// shows are the procedures behind SHOW, by their names.
+var shows = map[string]*physical.Procedure{
+	"SHOW INDEXES": show("SHOW INDEXES", showIndexes,
+		"name", "state", "type", "entityType", "labelsOrTypes", "properties", "owningConstraint", "entries", "distinctValues"),
+	"SHOW CONSTRAINTS": show("SHOW CONSTRAINTS", showConstraints,
+		"name", "type", "entityType", "labelsOrTypes", "properties", "ownedIndex"),
+	"SHOW PROCEDURES": show("SHOW PROCEDURES", showProcedures, "name", "signature"),
+	"SHOW FUNCTIONS":  show("SHOW FUNCTIONS", showFunctions, "name", "category", "signature", "description"),
+	"SHOW STATS":      show("SHOW STATS", showStats, "kind", "name", "count"),
+}
+
+// fieldTypes are the types of the columns that are no strings.
+var fieldTypes = map[string]bound.Type{
+	"labelsOrTypes": bound.OneOf(value.KindList), "properties": bound.OneOf(value.KindList),
+	"entries": bound.OneOf(value.KindInt), "distinctValues": bound.OneOf(value.KindInt), "count": bound.OneOf(value.KindInt),
+}
+
+// show makes the procedure of a SHOW.
+func show(name string, rows func(access.Reader) [][]value.Value, columns ...string) *physical.Procedure {
+	p := &physical.Procedure{Procedure: bind.Procedure{Name: name}}
+	for _, c := range columns {
+		t, ok := fieldTypes[c]
+		if !ok {
+			t = bound.OneOf(value.KindString)
+		}
+		p.Outputs = append(p.Outputs, bind.Field{Name: c, Type: t})
+	}
+	p.Call = func(_ context.Context, g access.Reader, _ []value.Value) ([][]value.Value, error) {
+		return rows(g), nil
+	}
+	return p
+}
+
+// definitions lists the indexes and constraints.
+func definitions(g access.Reader) (access.Indexes, []*schema.Def) {
+	ix, ok := g.(access.Indexes)
+	if !ok {
+		return nil, nil
+	}
+	return ix, ix.Schema().All()
+}
+
+// target is what a definition is about: the columns entityType, labelsOrTypes
+// and properties.
+func target(d *schema.Def) []value.Value {
+	entity := "NODE"
+	if d.Edge {
+		entity = "RELATIONSHIP"
+	}
+	return []value.Value{value.String(entity), texts(d.Owner), texts(d.Keys...)}
+}
+
+func texts(list ...string) value.Value {
+	out := make([]value.Value, len(list))
+	for i, s := range list {
+		out[i] = value.String(s)
+	}
+	return value.List(out)
+}
+
+func showIndexes(g access.Reader) [][]value.Value {
+	ix, defs := definitions(g)
+	var rows [][]value.Value
+	for _, d := range defs {
+		if !d.Indexed() {
+			continue
+		}
+		state, owner := "ONLINE", value.Null
+		if !d.Usable() {
+			state = "POPULATING"
+		}
+		if d.Constraint() {
+			owner = value.String(d.Name)
+		}
+		entries, distinct := ix.IndexCounts(d.ID)
+		row := append([]value.Value{value.String(d.Name), value.String(state), value.String("RANGE")}, target(d)...)
+		rows = append(rows, append(row, owner, value.Int(entries), value.Int(distinct)))
+	}
+	return rows
+}
+
+func showConstraints(g access.Reader) [][]value.Value {
+	_, defs := definitions(g)
+	var rows [][]value.Value
+	for _, d := range defs {
+		if !d.Constraint() {
+			continue
+		}
+		kind, owned := "UNIQUENESS", value.String(d.Name)
+		if d.Kind == schema.Exists {
+			kind, owned = "PROPERTY_EXISTENCE", value.Null
+		}
+		row := append([]value.Value{value.String(d.Name), value.String(kind)}, target(d)...)
+		rows = append(rows, append(row, owned))
+	}
+	return rows
+}
+
+func showProcedures(access.Reader) [][]value.Value {
+	var rows [][]value.Value
+	for _, p := range builtIn {
+		var args, outs []string
+		for i, a := range p.Args {
+			s := a.Name + " :: " + fn.Describe(a.Type)
+			if i >= len(p.Args)-p.Optional {
+				s = "[" + s + "]"
+			}
+			args = append(args, s)
+		}
+		for _, o := range p.Outputs {
+			outs = append(outs, o.Name+" :: "+fn.Describe(o.Type))
+		}
+		signature := p.Name + "(" + strings.Join(args, ", ") + ") :: (" + strings.Join(outs, ", ") + ")"
+		rows = append(rows, []value.Value{value.String(p.Name), value.String(signature)})
+	}
+	return rows
+}
+
+func showFunctions(access.Reader) [][]value.Value {
+	var rows [][]value.Value
+	add := func(name, category string, params []bound.Type, required int, variadic bool, doc string) {
+		var args []string
+		for i, p := range params {
+			s := fn.Describe(p)
+			if i >= required {
+				s = "[" + s + "]"
+			}
+			args = append(args, s)
+		}
+		if variadic {
+			args = append(args, "...")
+		}
+		rows = append(rows, []value.Value{
+			value.String(name), value.String(category), value.String(name + "(" + strings.Join(args, ", ") + ")"), value.String(doc),
+		})
+	}
+	for _, f := range fn.All() {
+		add(f.Name, "scalar", f.Params, f.Required, f.Variadic, f.Doc)
+	}
+	for _, a := range fn.AllAggregates() {
+		add(a.Name, "aggregating", a.Params, a.Required, false, a.Doc)
+	}
+	return rows
+}
+
+// showStats lists the counts that the planner goes by.
+func showStats(g access.Reader) [][]value.Value {
+	row := func(kind string, name value.Value, n int64) []value.Value {
+		return []value.Value{value.String(kind), name, value.Int(n)}
+	}
+	rows := [][]value.Value{row("nodes", value.Null, g.NodeCount(0)), row("relationships", value.Null, g.EdgeCount(0))}
+	for id := value.LabelID(1); g.LabelName(id) != ""; id++ {
+		if n := g.NodeCount(id); n > 0 {
+			rows = append(rows, row("label", value.String(g.LabelName(id)), n))
+		}
+	}
+	for id := value.TypeID(1); g.RelTypeName(id) != ""; id++ {
+		if n := g.EdgeCount(id); n > 0 {
+			rows = append(rows, row("type", value.String(g.RelTypeName(id)), n))
+		}
+	}
+	ix, defs := definitions(g)
+	for _, d := range defs {
+		if d.Indexed() {
+			entries, distinct := ix.IndexCounts(d.ID)
+			rows = append(rows, row("index entries", value.String(d.Name), entries), row("index values", value.String(d.Name), distinct))
+		}
+	}
+	return rows
+}
