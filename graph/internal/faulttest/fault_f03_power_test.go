@@ -1,0 +1,92 @@
+package faulttest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"engram/graph/internal/faulttest/powerloss"
+)
+
+// record runs a child under strace over an existing directory and returns what
+// it did to it.
+func record(t *testing.T, root string, inject []string, name string, args ...string) *powerloss.Log {
+	t.Helper()
+	need(t, "strace")
+	r, err := powerloss.Record(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace := filepath.Join(t.TempDir(), "trace")
+	line := powerloss.Strace(trace, inject, append([]string{os.Args[0]}, args...)...)
+	out, err := command(name, line...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%.2000s", name, err, out)
+	}
+	log, err := r.Read(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// powerCuts verifies n states of the log and returns how many are bad and the
+// first of them. data is the directory's name below the root.
+func powerCuts(t *testing.T, log *powerloss.Log, data string, n int, seed uint64, floor int) (bad int, first string) {
+	t.Helper()
+	v := &verifier{}
+	defer v.stop()
+	root := filepath.Join(fastDir(t), "state")
+	log.States(n, seed, func(s *powerloss.State) bool {
+		if err := os.Mkdir(root, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Store(root); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.verify(filepath.Join(root, data), seed, max(s.Acked, floor), max(s.Begun, floor)); err != nil {
+			if bad++; first == "" {
+				first = fmt.Sprintf("%v: %v", s, err)
+			}
+		}
+		if err := os.RemoveAll(root); err != nil {
+			t.Fatal(err)
+		}
+		return true
+	})
+	return bad, first
+}
+
+// TestFaultF03PowerLoss cuts the power while a database is created, written,
+// swept, closed, opened and written again.
+func TestFaultF03PowerLoss(t *testing.T) {
+	const seed = 3
+	root := t.TempDir()
+	dir := filepath.Join(root, "data")
+	log := record(t, root, nil, "write", dir, fmt.Sprint(seed), "60")
+	t.Logf("seed %d: creating and writing: %d events, %d syncs", seed, log.Events(), log.Syncs())
+	if bad, first := powerCuts(t, log, "data", sample(60, 400, 12_000), seed, -1); bad > 0 {
+		t.Errorf("creating and writing: %d bad states, first: %s", bad, first)
+	}
+	log = record(t, root, nil, "write", dir, fmt.Sprint(seed), "120")
+	t.Logf("opening and writing: %d events, %d syncs", log.Events(), log.Syncs())
+	if bad, first := powerCuts(t, log, "data", sample(40, 300, 8_000), seed, 60); bad > 0 {
+		t.Errorf("opening and writing: %d bad states, first: %s", bad, first)
+	}
+}
+
+// TestFaultF03LyingDiskIsCaught shows that the simulator bites: a process whose
+// syncs do nothing loses acknowledged transactions.
+func TestFaultF03LyingDiskIsCaught(t *testing.T) {
+	const seed = 3
+	root := t.TempDir()
+	log := record(t, root, []string{"fsync,fdatasync:retval=0"}, "write", filepath.Join(root, "data"), fmt.Sprint(seed), "20")
+	if log.Syncs() > 0 {
+		t.Fatalf("%d syncs took place", log.Syncs())
+	}
+	n := sample(30, 60, 1000)
+	if bad, first := powerCuts(t, log, "data", n, seed, -1); bad < n/2 {
+		t.Errorf("only %d of %d states of a disk that lies are bad: %s", bad, n, first)
+	}
+}
