@@ -103,6 +103,10 @@ func (db *DB) query(ctx context.Context, text string, params map[string]any) (re
 	if err != nil {
 		return nil, err
 	}
+	if plan.InTransactions() {
+		read.Rollback()
+		return plan.RunBatches(ctx, batchTransactions{db}, args, db.runOptions(time.Time{}))
+	}
 	if !plan.Writes() {
 		return plan.Run(ctx, read, args, db.runOptions(time.Time{}))
 	}

@@ -112,6 +112,13 @@ func (e *Engine) plan(text string, g Reader) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if i := batchedClause(parsed); i >= 0 {
+		return e.planBatches(parsed, i, g)
+	}
+	return e.compile(parsed, g)
+}
+
+func (e *Engine) compile(parsed *syntax.Statement, g Reader) (*Plan, error) {
 	bound, err := bind.Bind(parsed, &bind.Options{Procedures: signatures{known{e.opts.Procedures}}})
 	if err != nil {
 		return nil, err
@@ -142,17 +149,31 @@ type Plan struct {
 	program *physical.Program
 	planned atomic.Int64 // nanoseconds; 0 once a run has told it
 	notices []result.Notice
+	batches *batches // of CALL { } IN TRANSACTIONS, which has no program
 }
 
 // Writes reports whether the statement may change the graph. A plan under
 // EXPLAIN never does.
-func (p *Plan) Writes() bool { return p.tree.Writes && p.tree.Mode != syntax.Explain }
+func (p *Plan) Writes() bool {
+	if p.batches != nil {
+		return p.batches.mode != syntax.Explain
+	}
+	return p.tree.Writes && p.tree.Mode != syntax.Explain
+}
 
 // Columns returns the names of the result's columns.
-func (p *Plan) Columns() []string { return append([]string(nil), p.tree.Columns...) }
+func (p *Plan) Columns() []string {
+	if p.batches != nil {
+		return p.batches.columns()
+	}
+	return append([]string(nil), p.tree.Columns...)
+}
 
 // Budget bounds a run. A zero field means the default, a negative one no bound.
 type Budget = physical.Budget
+
+// DefaultMemory is the budget of memory of a run that names none, in bytes.
+const DefaultMemory = physical.DefaultMemory
 
 // RunOptions change one run. The zero value, like nil, has the defaults.
 type RunOptions struct {
@@ -176,6 +197,9 @@ func CheckLegs(names []string) error {
 // Everything in the result is copied out of g. After an error of a writing
 // statement the caller has to drop what g has written.
 func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value, opts *RunOptions) (*result.Result, error) {
+	if p.batches != nil {
+		return p.batches.explained()
+	}
 	if p.tree.Mode == syntax.Explain {
 		return &result.Result{Columns: p.Columns(), Plan: logical.Describe(p.tree, nil), Notices: slices.Clone(p.notices)}, nil
 	}
@@ -212,7 +236,12 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 }
 
 // Explain returns the plan of a statement as EXPLAIN shows it.
-func (p *Plan) Explain() *result.Plan { return logical.Describe(p.tree, nil) }
+func (p *Plan) Explain() *result.Plan {
+	if p.batches != nil {
+		return p.batches.describe()
+	}
+	return logical.Describe(p.tree, nil)
+}
 
 // String returns the plan as an indented tree.
 func (p *Plan) String() string { return fmt.Sprint(p.Explain()) }

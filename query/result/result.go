@@ -51,6 +51,23 @@ type Counters struct {
 // Any reports whether the statement changed anything.
 func (c Counters) Any() bool { return c != Counters{} }
 
+// Plus adds up the changes of two transactions.
+func (c Counters) Plus(d Counters) Counters {
+	c.NodesCreated += d.NodesCreated
+	c.NodesDeleted += d.NodesDeleted
+	c.EdgesCreated += d.EdgesCreated
+	c.EdgesDeleted += d.EdgesDeleted
+	c.PropertiesSet += d.PropertiesSet
+	c.PropertiesRemoved += d.PropertiesRemoved
+	c.LabelsAdded += d.LabelsAdded
+	c.LabelsRemoved += d.LabelsRemoved
+	c.IndexesAdded += d.IndexesAdded
+	c.IndexesRemoved += d.IndexesRemoved
+	c.ConstraintsAdded += d.ConstraintsAdded
+	c.ConstraintsRemoved += d.ConstraintsRemoved
+	return c
+}
+
 // Notice is a remark on a statement that ran, such as a label that no node has.
 type Notice struct {
 	Code    string // stable, such as UnknownLabel

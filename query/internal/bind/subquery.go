@@ -207,6 +207,12 @@ func (v *env) patternQuery(p *syntax.Pattern, where, proj syntax.Expr, at syntax
 
 // callSubquery binds CALL { }.
 func (s *single) callSubquery(c *syntax.CallSubquery) {
+	if c.Batches != nil {
+		s.b.fail(fault.Syntax("InvalidClauseComposition", c.Batches.Span,
+			"CALL { } IN TRANSACTIONS stands once and only in the outermost query, without UNION").
+			WithHint("Run it as a statement of its own."))
+		return
+	}
 	m := &importer{base: s.rows.base, explicit: true}
 	out := &bound.CallSubquery{Span: c.Span}
 	for _, name := range s.imported(c.Query) {

@@ -133,10 +133,11 @@ type (
 		Owner      *Name // label or type
 		Keys       []*Name
 	}
-	// CallSubquery is CALL { query }.
+	// CallSubquery is CALL { query } [IN TRANSACTIONS].
 	CallSubquery struct {
 		Span
-		Query *Query
+		Query   *Query
+		Batches *Batches // or nil
 	}
 	// Remember is REMEMBER 'text' ... .
 	Remember struct {
@@ -517,3 +518,20 @@ const (
 	OpNeg
 	OpPos
 )
+
+// OnError says what the failure of one transaction means for the next ones.
+type OnError uint8
+
+// What to do.
+const (
+	OnErrorFail     OnError = iota // end the statement with the error
+	OnErrorContinue                // leave the rows out, go on
+	OnErrorBreak                   // leave the rows out, run no further one
+)
+
+// Batches is IN TRANSACTIONS [OF size ROWS] [ON ERROR ...].
+type Batches struct {
+	Span
+	Size    Expr // or nil
+	OnError OnError
+}

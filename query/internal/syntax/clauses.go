@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"strings"
+
 	"engram/query/internal/fault"
 
 	"github.com/alecthomas/participle/v2/lexer"
@@ -124,14 +126,28 @@ func yields(list []*gYield) []*YieldItem {
 }
 
 type gCallSubquery struct {
-	Tokens       []lexer.Token
-	Query        *gQuery `parser:"'CALL' '{' @@ '}'"`
-	Transactions bool    `parser:"( 'IN' @'TRANSACTIONS' )?"`
+	Tokens  []lexer.Token
+	Query   *gQuery   `parser:"'CALL' '{' @@ '}'"`
+	Batches *gBatches `parser:"@@?"`
+}
+
+type gBatches struct {
+	Tokens  []lexer.Token
+	In      bool   `parser:"'IN' @'TRANSACTIONS'"`
+	Size    *gExpr `parser:"( 'OF' @@ ( 'ROWS' | 'ROW' ) )?"`
+	OnError string `parser:"( 'ON' 'ERROR' @( 'FAIL' | 'CONTINUE' | 'BREAK' ) )?"`
 }
 
 func (g *gCallSubquery) clause() (Clause, error) {
-	if g.Transactions {
-		return nil, fault.Unsupported(spanOf(g.Tokens[len(g.Tokens)-2:]), "CALL { } IN TRANSACTIONS")
+	c := &CallSubquery{Span: spanOf(g.Tokens), Query: g.Query.query()}
+	if b := g.Batches; b != nil {
+		c.Batches = &Batches{Span: spanOf(b.Tokens), Size: b.Size.get()}
+		switch strings.ToUpper(b.OnError) {
+		case "CONTINUE":
+			c.Batches.OnError = OnErrorContinue
+		case "BREAK":
+			c.Batches.OnError = OnErrorBreak
+		}
 	}
-	return &CallSubquery{Span: spanOf(g.Tokens), Query: g.Query.query()}, nil
+	return c, nil
 }
