@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -22,7 +23,7 @@ func main() {
 // grammar is the command line.
 type grammar struct {
 	Data      string `help:"Data directory." default:"./engram-data" env:"ENGRAM_HOME" placeholder:"DIR"`
-	Namespace string `help:"Namespace inside the data directory." short:"n" default:"default" placeholder:"NAME"`
+	Namespace string `help:"Namespace inside the data directory; without it \"default\"." short:"n" placeholder:"NAME"`
 
 	Demo     demoCommand     `cmd:"" help:"Build a small memory in a temporary directory and show what can be asked of it."`
 	Query    queryCommand    `cmd:"" help:"Run one EQL statement."`
@@ -32,6 +33,9 @@ type grammar struct {
 	Import   importCommand   `cmd:"" help:"Import memories (JSON Lines) or a graph (CSV of nodes and edges)."`
 	Stats    statsCommand    `cmd:"" help:"Show what a namespace holds."`
 	Check    checkCommand    `cmd:"" help:"Verify everything that is stored."`
+	Backup   backupCommand   `cmd:"" help:"Copy a namespace into a folder, checked."`
+	Restore  restoreCommand  `cmd:"" help:"Make a namespace of a backup."`
+	Compact  compactCommand  `cmd:"" help:"Give free space in a namespace's file back."`
 	Bench    benchCommand    `cmd:"" help:"Measure recall and speed."`
 	Help     helpCommand     `cmd:"" help:"Read the reference of EQL: every clause, function, type and error."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
@@ -48,6 +52,7 @@ type app struct {
 	out, err  io.Writer
 	data      string
 	namespace string
+	named     bool // the namespace was given
 }
 
 // exit is how the parser ends the run early, as for --help.
@@ -82,6 +87,6 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	if err != nil {
 		return report(errOut, &usageError{err})
 	}
-	a := &app{ctx: ctx, in: in, out: out, err: errOut, data: g.Data, namespace: g.Namespace}
+	a := &app{ctx: ctx, in: in, out: out, err: errOut, data: g.Data, namespace: cmp.Or(g.Namespace, "default"), named: g.Namespace != ""}
 	return report(errOut, command.Run(a))
 }

@@ -1,7 +1,9 @@
 package commit
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -144,6 +146,19 @@ func (s *Snapshot[V]) pin(read func(*undo)) (*durable[V], error) {
 	}
 	read(&e.undo)
 	return e.pinLocked(), nil
+}
+
+// CopyTo writes a statement's snapshot as a file of the store's driver. It fails
+// with errors.ErrUnsupported for a driver that has none, and for a long snapshot.
+func (s *Snapshot[V]) CopyTo(w io.Writer) (int64, error) {
+	if s.long != nil {
+		return 0, fmt.Errorf("copying a long snapshot: %w", errors.ErrUnsupported)
+	}
+	c, ok := s.base.reader.(store.Copier)
+	if !ok {
+		return 0, fmt.Errorf("copying a store that is no file: %w", errors.ErrUnsupported)
+	}
+	return c.CopyTo(w)
 }
 
 // Close gives the snapshot back. It may be called again.

@@ -162,14 +162,7 @@ func fillNamespace(path string, initial []store.Put) error {
 	if err := bolt.Create(filepath.Join(path, graphName), initial); err != nil {
 		return err
 	}
-	side, err := openSide(filepath.Join(path, seqName))
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(side.write(0), side.f.Sync(), side.f.Close()); err != nil {
-		return systemError(path, err)
-	}
-	return syncDir(path)
+	return startSide(path, 0)
 }
 
 // Namespace is an open namespace.

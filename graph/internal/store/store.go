@@ -3,7 +3,10 @@
 // seam sees a driver's types or error texts.
 package store
 
-import "fmt"
+import (
+	"fmt"
+	"io"
+)
 
 // Seq numbers committed transactions of a namespace, from 1. Seq 0 is the empty
 // namespace.
@@ -63,6 +66,13 @@ type Reader interface {
 	// given to fn are valid during the call only and must not be changed.
 	Scan(space Space, from, to []byte, fn func(key, value []byte) bool) error
 	Close() error
+}
+
+// Copier is a Reader that can write its snapshot as a file of its driver.
+type Copier interface {
+	// CopyTo writes the file and returns its length. An Apply meanwhile neither
+	// waits nor shows.
+	CopyTo(w io.Writer) (int64, error)
 }
 
 // Outcome says what became of an Apply.

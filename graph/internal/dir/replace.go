@@ -1,0 +1,127 @@
+package dir
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"engram/graph/internal/store"
+	"engram/graph/internal/store/bolt"
+)
+
+// ReplaceNamespace makes a namespace of a file. fill gets the path for graph.db in
+// a directory beside, writes and verifies it and returns its seq. Then the whole
+// directory takes the place of the namespace, text index and all, in one step: a
+// kill at any point leaves the old one or the new one. An existing namespace is
+// refused with ErrExists unless over, which does not look at what it is, so that a
+// damaged one can be replaced.
+func (d *Data) ReplaceNamespace(name string, over bool, fill func(graph string) (store.Seq, error)) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ns := filepath.Join(d.path, nsName)
+	final := filepath.Join(ns, name)
+	if d.opts.ReadOnly {
+		return &store.FileError{Err: store.ErrReadOnly, Path: final, Detail: "the directory was opened for reading"}
+	}
+	_, err := os.Lstat(final)
+	exists := err == nil
+	if exists && !over {
+		return &store.FileError{Err: store.ErrExists, Path: final, Hint: "choose another namespace, or say that it is to be replaced"}
+	}
+	if d.names[name] {
+		return &BusyError{Path: final, Owner: Owner{PID: os.Getpid(), Address: d.opts.Address}}
+	}
+	if err := d.lockLocked(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(ns, dirMode); err != nil {
+		return systemError(ns, err)
+	}
+	if err := syncDir(d.path); err != nil {
+		return err
+	}
+	removeLeftovers(ns)
+	temp, err := os.MkdirTemp(ns, tempPrefix+name+"-*") // mode 0700
+	if err != nil {
+		return systemError(ns, err)
+	}
+	// After the exchange this is the old one.
+	defer func() { _ = os.RemoveAll(temp) }()
+	seq, err := fill(filepath.Join(temp, graphName))
+	if err != nil {
+		return err
+	}
+	if err := startSide(temp, seq); err != nil {
+		return err
+	}
+	if exists {
+		err = exchange(temp, final)
+	} else {
+		err = os.Rename(temp, final)
+	}
+	if err != nil {
+		return systemError(final, err)
+	}
+	return syncDir(ns)
+}
+
+// startSide writes the first side file of a namespace's directory and syncs both.
+func startSide(path string, seq store.Seq) error {
+	side, err := openSide(filepath.Join(path, seqName))
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(side.write(seq), side.f.Sync(), side.f.Close()); err != nil {
+		return systemError(path, err)
+	}
+	return syncDir(path)
+}
+
+// CompactNamespace rewrites graph.db without free pages and tells its length
+// before and after. verify looks at the new file before it takes the old one's
+// place, in one step. The namespace must not be open, here or elsewhere.
+func (d *Data) CompactNamespace(name string, verify func(graph string, seq store.Seq) error) (before, after int64, err error) {
+	if err := CheckName(name); err != nil {
+		return 0, 0, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	path := filepath.Join(d.path, nsName, name)
+	switch {
+	case d.closed:
+		return 0, 0, store.ErrClosed
+	case d.opts.ReadOnly:
+		return 0, 0, &store.FileError{Err: store.ErrReadOnly, Path: path, Detail: "the directory was opened for reading"}
+	case d.names[name]:
+		return 0, 0, &BusyError{Path: path, Owner: Owner{PID: os.Getpid(), Address: d.opts.Address}}
+	}
+	acked, err := d.acceptLocked(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	graph := filepath.Join(path, graphName)
+	info, err := bolt.Examine(graph, acked)
+	if err != nil {
+		return 0, 0, err
+	}
+	removeLeftovers(path)
+	temp := filepath.Join(path, tempPrefix+graphName)
+	defer func() { _ = os.Remove(temp) }()
+	if err := bolt.Compact(graph, temp); err != nil {
+		return info.Size, 0, systemError(graph, err)
+	}
+	compact, err := os.Stat(temp)
+	if err != nil {
+		return info.Size, 0, systemError(temp, err)
+	}
+	if err := verify(temp, info.Seq); err != nil {
+		return info.Size, 0, err
+	}
+	if err := os.Rename(temp, graph); err != nil {
+		return info.Size, 0, systemError(graph, err)
+	}
+	return info.Size, compact.Size(), syncDir(path)
+}
