@@ -30,6 +30,16 @@ type Stats struct {
 	// Background is the last error of the sweeper, AckError of the file of
 	// acknowledged seqs; nil when all is well.
 	Background, AckError error
+	Text                 TextStats
+}
+
+// TextStats tell how the text index follows.
+type TextStats struct {
+	// Published is the newest seq that searches see; Applied is the one that the
+	// files hold, which the log makes up for at the next opening.
+	Published, Applied uint64
+	// Err is what keeps the files behind, such as a full disk; nil when all is well.
+	Err error
 }
 
 // NamedCount is how often a label or a type is used.
@@ -64,6 +74,8 @@ func (db *DB) Stats() (Stats, error) {
 		Store: storeStats(db.engine.Driver().Stats()), Commits: e.Commits, Groups: e.Groups, Lost: e.Lost, Snapshots: e.Snapshots,
 		Unswept: len(s.topo.Doomed(1000, nil)), Background: db.tidyErr.get(), AckError: e.LastAckError,
 	}
+	ts := db.text.Stats()
+	out.Text = TextStats{Published: ts.Published, Applied: ts.Applied, Err: ts.LastError}
 	out.Labels = counts(s.names, catalog.Label, func(id uint32) int64 { return s.topo.NodeCount(value.LabelID(id)) })
 	out.Types = counts(s.names, catalog.RelType, func(id uint32) int64 { return s.topo.EdgeCount(value.TypeID(id)) })
 	return out, nil
