@@ -214,7 +214,13 @@ func (w *world) commit() {
 	w.seq++
 	w.v = w.e.Commit(w.seq)
 	w.base = w.m.clone()
-	if rapid.Bool().Draw(w.t, "fresh") {
+	if rapid.IntRange(0, 3).Draw(w.t, "reload") == 0 {
+		w.old = append(w.old, kept{w.v, w.base, w.maxNode, w.maxEdge})
+		var err error
+		w.v, err = roundTrip(w.v)
+		w.must(err)
+		w.e = w.v.Edit()
+	} else if rapid.Bool().Draw(w.t, "fresh") {
 		w.e = w.v.Edit()
 	}
 	w.old = append(w.old, kept{w.v, w.base, w.maxNode, w.maxEdge})
