@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"context"
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -10,7 +11,13 @@ import (
 	"engram/graph/value"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain doubles as the child of tests that kill a process.
+func TestMain(m *testing.M) {
+	if job := os.Getenv(childJob); job != "" {
+		os.Exit(childMain(job))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // memory opens a graph in memory and closes it at the end of the test.
 func memory(t testing.TB, o *graph.Options) *graph.DB {

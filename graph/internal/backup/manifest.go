@@ -79,6 +79,15 @@ func (m Manifest) encode() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
+// Write writes the manifest into a backup's folder, in place of an older one.
+func (m *Manifest) Write(dir string) error {
+	text, err := m.encode()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, manifestName), text, fileMode)
+}
+
 // Decode reads a manifest. path is named in errors: a manifest of another
 // program wraps store.ErrForeign, of a newer version store.ErrNewer, and one
 // that is not what was written store.ErrDamaged.
