@@ -13,7 +13,10 @@ import (
 )
 
 // A transaction of the graph is what statements run on.
-var _ query.Writer = (*graph.Tx)(nil)
+var (
+	_ query.Writer       = (*graph.Tx)(nil)
+	_ query.SchemaWriter = (*graph.Tx)(nil)
+)
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {

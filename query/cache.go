@@ -9,6 +9,7 @@ import (
 type planKey struct {
 	text   string
 	schema uint64 // 0: planned without a graph
+	scale  uint16 // how large the graph was, roughly
 	rules  Rules
 }
 

@@ -33,7 +33,7 @@ func TestSeeksAgreeWithNaive(t *testing.T) {
 		}
 		text := seekStatement(r)
 		if plan, err := engines["all rules"].Prepare(text, g); err == nil {
-			for _, op := range []string{"IndexSeek", "ValueJoin"} {
+			for _, op := range []string{" IndexSeek", "ValueJoin", "EdgeIndexSeek"} {
 				uses[op] += strings.Count(plan.String(), op)
 			}
 		}
@@ -50,7 +50,7 @@ func TestSeeksAgreeWithNaive(t *testing.T) {
 			}
 		}
 	}
-	if uses["IndexSeek"] < int(n)/4 || uses["ValueJoin"] < int(n)/20 {
+	if uses[" IndexSeek"] < int(n)/5 || uses["EdgeIndexSeek"] < int(n)/100 || uses["ValueJoin"] < int(n)/20 {
 		t.Errorf("%d statements use the operators too rarely: %v", n, uses)
 	}
 }
@@ -76,7 +76,7 @@ func mixedGraph(t *testing.T, r *rand.Rand) *model.Graph {
 		} else {
 			b.WriteString("CREATE ")
 		}
-		b.WriteString("(")
+		fmt.Fprintf(&b, "(n%d", i)
 		for _, l := range []string{"A", "B", "C"} {
 			if r.IntN(2) == 0 {
 				b.WriteString(":" + l)
@@ -89,6 +89,9 @@ func mixedGraph(t *testing.T, r *rand.Rand) *model.Graph {
 			}
 		}
 		fmt.Fprintf(&b, " {%s})", strings.Join(props, ", "))
+	}
+	for range 10 {
+		fmt.Fprintf(&b, " CREATE (n%d)-[:%s {i: %s, s: %s}]->(n%d)", r.IntN(4), pick(r, []string{"R", "S"}), pick(r, mixed), pick(r, mixed), r.IntN(4))
 	}
 	if out := runOn(query.New(nil), g, b.String(), nil, false); strings.HasPrefix(out, "error") {
 		t.Fatal(b.String(), out)
@@ -136,7 +139,13 @@ func tests(r *rand.Rand, n int, v string, others ...string) string {
 func seekStatement(r *rand.Rand) string {
 	label := func() string { return pick(r, []string{"A", "B", "C"}) }
 	returned := " RETURN a.i AS i, a.s AS s, labels(a) AS l"
-	switch r.IntN(8) {
+	switch r.IntN(10) {
+	case 8:
+		arrow := pick(r, []string{"(a)-[r:R]->(b)", "(a)<-[r:R]-(b:A)", "(a)-[r:S]-(b)", "(a:B)-[r:R]->(a)"})
+		more := pick(r, []string{"", ", (b)-[q:S]->(c)", ", (c:A)-[q:R]-(b)"})
+		return fmt.Sprintf("MATCH %s%s WHERE %s%s, r.i AS ri", arrow, more, tests(r, 1, "r"), returned)
+	case 9:
+		return fmt.Sprintf("MATCH (b:%s), (a)-[r:R]->(c) WHERE %s%s, r.i AS ri, b.i AS bi", label(), tests(r, 1, "r", "b"), returned)
 	case 0, 1:
 		return fmt.Sprintf("MATCH (a:%s) WHERE %s%s", label(), tests(r, 1+r.IntN(3), "a"), returned)
 	case 2, 3:

@@ -84,6 +84,9 @@ func compareSeed(seed uint64, engines map[string]*query.Engine) error {
 func addIndexes(g *model.Graph, r *rand.Rand) error {
 	for range r.IntN(6) {
 		d := schema.Def{Kind: schema.Range, Owner: string("ABC"[r.IntN(3)])}
+		if r.IntN(4) == 0 {
+			d.Edge, d.Owner = true, string("RST"[r.IntN(3)])
+		}
 		keys := r.Perm(5)[:1+r.IntN(2)]
 		for _, k := range keys {
 			d.Keys = append(d.Keys, string("isblf"[k]))

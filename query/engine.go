@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -37,6 +38,8 @@ type (
 	Reader = access.Reader
 	// Writer also changes the graph.
 	Writer = access.Writer
+	// SchemaWriter also changes its indexes and constraints.
+	SchemaWriter = access.SchemaWriter
 )
 
 // Options change an Engine. The zero value, like nil, has the defaults.
@@ -87,12 +90,13 @@ func New(opts *Options) *Engine {
 // Prepare parses, binds and plans a statement, or finds its plan in the cache.
 // g gives the names and counts that the planner chooses by; nil plans without
 // them. A plan stays right when the graph changes; Prepare makes a new one only
-// when the schema version has changed. Errors are *fault.Error values with
+// when the schema version has changed or the graph has grown or shrunk several
+// times. Errors are *fault.Error values with
 // their place in the text.
 func (e *Engine) Prepare(text string, g Reader) (*Plan, error) {
 	key := planKey{text: text, rules: e.opts.Disable}
 	if g != nil {
-		key.schema = g.SchemaVersion() + 1
+		key.schema, key.scale = g.SchemaVersion()+1, scale(g)
 	}
 	if p := e.cache.get(key); p != nil {
 		return p, nil
@@ -105,6 +109,13 @@ func (e *Engine) Prepare(text string, g Reader) (*Plan, error) {
 	p.planned.Store(int64(e.opts.Now().Sub(start)))
 	e.cache.put(key, p)
 	return p, nil
+}
+
+// scale is how large a graph is, in steps of four times as many nodes or edges:
+// what was right to do in a small graph may be slow in a large one.
+func scale(g Reader) uint16 {
+	step := func(n int64) uint16 { return uint16(bits.Len64(uint64(max(n, 0)))+1) / 2 }
+	return step(g.NodeCount(0))<<8 | step(g.EdgeCount(0))
 }
 
 func (e *Engine) plan(text string, g Reader) (*Plan, error) {

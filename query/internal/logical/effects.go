@@ -161,7 +161,11 @@ func effectsOf(op Op) effects {
 		e.scans.all = true
 		e.keys.add("id")
 	case *IndexSeek:
-		e.scans.add(o.Label)
+		if o.Edge {
+			e.walks.add(o.Owner)
+		} else {
+			e.scans.add(o.Owner)
+		}
 		e.keys.add(o.Keys...)
 	case *ValueJoin:
 		e.scans.all = o.Label == ""

@@ -47,7 +47,7 @@ func (e estimator) start(have Slots, slot int) float64 {
 		}
 	}
 	rows *= .5 + .5*share // a scan costs, whatever the filter keeps
-	if seek, n := e.bestIndex(e.preds, slot, have); seek != nil {
+	if seek, n := e.nodeIndex(e.preds, slot, have); seek != nil {
 		rows = math.Min(rows, n+1)
 	}
 	return rows

@@ -125,9 +125,14 @@ const (
 	guessList   = 10
 )
 
-// bestIndex returns the index seek for slot that is taken to yield the fewest
+// nodeIndex returns the index seek for a node that is taken to yield the fewest
 // nodes, and how many; nil when no index helps.
-func (e estimator) bestIndex(preds []bound.Expr, slot int, have Slots) (best *IndexSeek, rows float64) {
+func (e estimator) nodeIndex(preds []bound.Expr, slot int, have Slots) (best *IndexSeek, rows float64) {
+	return e.bestIndex(preds, slot, have, false, labelsOf(preds, slot))
+}
+
+// bestIndex is nodeIndex for an element with one of the owners, labels or types.
+func (e estimator) bestIndex(preds []bound.Expr, slot int, have Slots, edge bool, owners []string) (best *IndexSeek, rows float64) {
 	ix, ok := e.g.(access.Indexes)
 	if !ok {
 		return nil, 0
@@ -140,28 +145,33 @@ func (e estimator) bestIndex(preds []bound.Expr, slot int, have Slots) (best *In
 	if len(tests) == 0 {
 		return nil, 0
 	}
-	for _, p := range preds {
-		label, ok := labelTest(p, slot)
-		if !ok {
+	for _, d := range defs {
+		if d.Edge != edge || !d.Usable() || !slices.Contains(owners, d.Owner) {
 			continue
 		}
-		for _, d := range defs {
-			if d.Edge || !d.Usable() || d.Owner != label {
-				continue
-			}
-			if seek, n := e.seek(d, tests, ix); seek != nil && (best == nil || n < rows) {
-				seek.Slot = slot
-				best, rows = seek, n
-			}
+		if seek, n := e.seek(d, tests, ix); seek != nil && (best == nil || n < rows) {
+			seek.Slot = slot
+			best, rows = seek, n
 		}
 	}
 	return best, rows
 }
 
+// labelsOf lists the labels that predicates demand of a node.
+func labelsOf(preds []bound.Expr, slot int) []string {
+	var out []string
+	for _, p := range preds {
+		if label, ok := labelTest(p, slot); ok {
+			out = append(out, label)
+		}
+	}
+	return out
+}
+
 // seek returns what an index can do with the predicates; nil for nothing.
 func (e estimator) seek(d *schema.Def, tests map[string]*keyTests, ix access.Indexes) (*IndexSeek, float64) {
 	entries, distinct := ix.IndexCounts(d.ID)
-	o := &IndexSeek{Label: d.Owner, Keys: slices.Clone(d.Keys)}
+	o := &IndexSeek{Edge: d.Edge, Owner: d.Owner, Keys: slices.Clone(d.Keys)}
 	lists := 1.0
 	for _, k := range d.Keys {
 		t := tests[k]

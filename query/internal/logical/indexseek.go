@@ -6,15 +6,16 @@ import (
 	"engram/query/internal/bound"
 )
 
-// IndexSeek yields the nodes with Label that an index by Keys has: those whose
-// first properties equal Eq and whose next property lies within Lo and Hi or
+// IndexSeek yields the nodes with the label Owner, or with Edge the edges of the
+// type Owner, that an index by Keys has: those whose first properties equal Eq and whose next property lies within Lo and Hi or
 // begins with Prefix; without any of these, those that have the first property.
 // It may yield more: the predicates are tested above it. When the index is not
-// there at run time, all nodes with Label come.
+// there at run time, all of them come.
 type IndexSeek struct {
 	Unary
 	Slot  int
-	Label string
+	Edge  bool
+	Owner string
 	Keys  []string
 	Eq    []bound.Expr
 	// Any tells that the last of Eq is a list, of which one element is equal.
@@ -23,7 +24,12 @@ type IndexSeek struct {
 }
 
 // Name implements Op.
-func (*IndexSeek) Name() string { return "IndexSeek" }
+func (o *IndexSeek) Name() string {
+	if o.Edge {
+		return "EdgeIndexSeek"
+	}
+	return "IndexSeek"
+}
 
 // exprs returns the expressions that are sought.
 func (o *IndexSeek) exprs() []bound.Expr {
@@ -62,7 +68,7 @@ func (o *IndexSeek) detail(d *describer) string {
 			parts = append(parts, prop+" IS NOT NULL")
 		}
 	}
-	return name + ":" + o.Label + "(" + strings.Join(o.Keys, ", ") + ") " + strings.Join(parts, " AND ")
+	return name + ":" + o.Owner + "(" + strings.Join(o.Keys, ", ") + ") " + strings.Join(parts, " AND ")
 }
 
 // ValueJoin yields the nodes with Label ("": all) whose property Key equals

@@ -140,6 +140,9 @@ func (m *matcher) solve() {
 			continue
 		}
 		n := m.nextNode()
+		if m.seekEdge(n) {
+			continue
+		}
 		if n == nil {
 			return
 		}
@@ -208,7 +211,7 @@ func (m *matcher) follow(s *step) {
 	}
 	into := m.have.Has(from) && m.have.Has(to)
 	switch {
-	case m.relBound(s):
+	case m.relBound(s) || m.have.Has(r.Slot) && !r.VarLength:
 		m.op = &BoundExpand{
 			Unary: unary(m.op), From: s.left, Rel: r.Slot, To: s.right, Types: r.Types, Dir: r.Dir,
 			FromBound: m.have.Has(s.left), ToBound: m.have.Has(s.right),

@@ -15,7 +15,7 @@ func (b *builder) seekIndexes(op *Op) {
 		return
 	}
 	est := newEstimator(b.g, nil)
-	seek, rows := est.bestIndex(f.Preds, scan.Slot, Defined(scan.In))
+	seek, rows := est.nodeIndex(f.Preds, scan.Slot, Defined(scan.In))
 	if seek == nil {
 		return
 	}
@@ -28,7 +28,7 @@ func (b *builder) seekIndexes(op *Op) {
 	f.In = seek
 	preds := slices.Clone(f.Preds)
 	for i, p := range preds {
-		if label, ok := labelTest(p, scan.Slot); ok && label == seek.Label {
+		if label, ok := labelTest(p, scan.Slot); ok && label == seek.Owner {
 			f.Preds = slices.Delete(preds, i, i+1)
 			return
 		}

@@ -11,11 +11,12 @@ import (
 	"engram/query/internal/logical"
 )
 
-// nodeList is the base of operators that find a list of nodes for each input
-// row.
+// nodeList is the base of operators that find a list of nodes, or edges, for
+// each input row.
 type nodeList struct {
 	fan
 	slot int
+	edge bool           // the ids are those of edges
 	ids  []value.NodeID // of the batch at hand
 	got  []value.NodeID // of the current input row
 	pos  int
@@ -55,9 +56,13 @@ func (o *nodeList) list(find func() error) (*batch.Batch, error) {
 	if len(o.src) == 0 {
 		return nil, nil
 	}
-	nodes := o.col(o.slot, len(o.ids))
+	found := o.col(o.slot, len(o.ids))
 	for i, id := range o.ids {
-		nodes[i] = value.NodeRef(id)
+		if o.edge {
+			found[i] = value.EdgeRef(value.EdgeID(id))
+		} else {
+			found[i] = value.NodeRef(id)
+		}
 	}
 	return o.finish(), nil
 }
@@ -90,7 +95,32 @@ func (o *nodeList) scan(label string) error {
 	}
 }
 
-// indexSeek yields the nodes that an index finds, in ascending order for each
+// scanEdges is scan for the edges of a type.
+func (o *nodeList) scanEdges(name string) error {
+	t, ok := o.f.r.RelType(name)
+	if !ok {
+		return nil
+	}
+	buf := make([]value.EdgeID, batch.Size)
+	for after := value.EdgeID(0); ; {
+		page, err := o.f.r.ScanEdges(t, after, buf)
+		if err != nil {
+			return err
+		}
+		for _, id := range page {
+			o.got = append(o.got, value.NodeID(id))
+		}
+		if err := o.f.step(len(page) + 1); err != nil {
+			return err
+		}
+		if len(page) < batch.Size {
+			return nil
+		}
+		after = page[len(page)-1]
+	}
+}
+
+// indexSeek yields the elements that an index finds, in ascending order for each
 // input row: as a scan does, so that a plan with the index has the same order.
 type indexSeek struct {
 	nodeList
@@ -104,7 +134,7 @@ type indexSeek struct {
 
 func (c *compiler) indexSeek(o *logical.IndexSeek) operator {
 	out := &indexSeek{def: o, lo: c.fn(o.Lo), hi: c.fn(o.Hi), prefix: c.fn(o.Prefix)}
-	out.fan, out.slot = c.fan(o), o.Slot
+	out.fan, out.slot, out.edge = c.fan(o), o.Slot, o.Edge
 	for _, e := range o.Eq {
 		out.eq = append(out.eq, c.fn(e))
 	}
@@ -115,7 +145,7 @@ func (c *compiler) indexSeek(o *logical.IndexSeek) operator {
 func (o *indexSeek) open(f *frame) error {
 	o.index = nil
 	if ix, ok := f.r.(access.Indexes); ok {
-		o.from, o.index = ix, ix.Schema().Index(false, o.def.Label, o.def.Keys...)
+		o.from, o.index = ix, ix.Schema().Index(o.def.Edge, o.def.Owner, o.def.Keys...)
 	}
 	return o.nodeList.open(f)
 }
@@ -125,7 +155,10 @@ func (o *indexSeek) next() (*batch.Batch, error) { return o.list(o.seek) }
 // seek finds the nodes for the current row.
 func (o *indexSeek) seek() error {
 	if o.index == nil {
-		return o.scan(o.def.Label)
+		if o.def.Edge {
+			return o.scanEdges(o.def.Owner)
+		}
+		return o.scan(o.def.Owner)
 	}
 	s := schema.Seek{Index: o.index.ID}
 	var list []value.Value
