@@ -97,12 +97,14 @@ func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 	if puts, err = tx.schemaPuts(tx.w.declared.puts(puts, tx.db.seal)); err != nil {
 		return nil, nil, err
 	}
-	if puts, err = tx.db.logPuts(tx.extendMarks(puts), seq, tx.entry(changed)); err != nil {
+	entry := tx.entry(changed)
+	entry.Counts = countsOf(w.ed.View())
+	if puts, err = tx.db.logPuts(tx.extendMarks(puts), seq, entry); err != nil {
 		return nil, nil, err
 	}
 	next := &state{
 		topo: w.ed.Commit(uint64(seq)), names: tx.names, keys: tx.keys, marks: w.marks,
-		schema: tx.schema, counts: counts,
+		schema: tx.schema, counts: counts, partial: tx.base.partial,
 		changed: changed, recent: tx.db.recentText(tx.base, uint64(seq), changed),
 	}
 	return puts, next, nil

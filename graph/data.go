@@ -80,7 +80,7 @@ func (d *Data) Open(ctx context.Context, name string, o *Options) (*DB, error) {
 		return nil, wrap(err)
 	}
 	db, err := openDriver(ctx, ns.Driver(), fill(o), place{
-		file: filepath.Join(ns.Path(), "graph.db"), textDir: ns.TextDir(),
+		file: filepath.Join(ns.Path(), "graph.db"), textDir: ns.TextDir(), topoFile: ns.TopologyFile(),
 		readOnly: d.readOnly, acked: ns.Acked, release: ns.Close,
 	})
 	if err != nil {

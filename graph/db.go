@@ -19,6 +19,7 @@ package graph
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"engram/graph/internal/commit"
 	"engram/graph/internal/extid"
@@ -49,6 +50,11 @@ type DB struct {
 	textErr  error
 	ids      ids // for the holder of writer
 
+	latest   atomic.Pointer[durableState]
+	logged   atomic.Uint64 // bytes of log entries made since the topology's file
+	topoFile topoFile
+	notes    []string // of opening
+
 	sweeping sweepWork // of tidy alone
 	compact  topo.Compactor
 	wake     chan struct{} // tells tidy that something was published
@@ -61,6 +67,7 @@ type DB struct {
 type place struct {
 	file     string // named in errors
 	textDir  string
+	topoFile string
 	readOnly bool
 	acked    func(store.Seq) error // told of each acknowledged seq, or nil
 	release  func() error          // called last, or nil
@@ -76,6 +83,13 @@ func start(driver store.Driver, loaded *loaded, ix *text.Index, opts Options, pl
 		stopped: make(chan struct{}),
 	}
 	db.ids.init(loaded.state.marks)
+	db.notes = loaded.notes
+	db.logged.Store(loaded.logged)
+	if !place.readOnly {
+		db.topoFile.path = place.topoFile
+	}
+	db.topoFile.opened(loaded)
+	db.latest.Store(&durableState{loaded.head, loaded.state})
 	engine, err := commit.New(driver, commit.Options[*state]{
 		Initial: loaded.state, Publish: db.publish, BeforeAck: place.acked, Now: opts.Now,
 		MaxBytes: opts.MaxBytes, MaxKeys: opts.MaxKeys, MaxLongAge: opts.MaxLongAge,
@@ -98,6 +112,7 @@ func start(driver store.Driver, loaded *loaded, ix *text.Index, opts Options, pl
 // publish is called by the committer for each durable transaction, in order.
 func (db *DB) publish(seq store.Seq, s *state) {
 	db.ids.published(s.marks)
+	db.latest.Store(&durableState{seq, s})
 	db.text.Publish(uint64(seq), s.changed)
 	db.nudge()
 }
@@ -125,6 +140,8 @@ func (db *DB) Close(ctx context.Context) error {
 	if err := db.engine.Close(ctx); err != nil {
 		return wrap(err)
 	}
+	// Whether it can be written or not: it is a copy.
+	db.saveTopology(context.WithoutCancel(ctx), true)
 	if err := db.text.Close(); err != nil {
 		// The index is a copy that the next opening brings up to date.
 		db.tidyErr.set(err)

@@ -304,6 +304,9 @@ func (l *Loader) flush(last bool) error {
 		return err
 	}
 	seq := slot.Seq() + 1
+	if !l.fresh {
+		entry.Counts = countsOf(l.ed.View())
+	}
 	for _, c := range l.changed {
 		entry.TextChanged = append(entry.TextChanged, c.Node)
 	}
@@ -312,6 +315,7 @@ func (l *Loader) flush(last bool) error {
 	}
 	next := &state{topo: l.base.topo, names: l.names, keys: l.keys, schema: l.base.schema, counts: counts, marks: l.marks, changed: l.changed}
 	next.recent = l.db.recentText(l.base, uint64(seq), l.changed)
+	next.partial = l.fresh
 	if !l.fresh {
 		next.topo = l.ed.Commit(uint64(seq))
 	}

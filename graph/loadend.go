@@ -133,13 +133,13 @@ func (l *Loader) publish() error {
 	}
 	defer slot.Abort()
 	seq := slot.Seq() + 1
-	puts, err := l.db.logPuts(nil, seq, &logentry.Entry{Bulk: true})
+	puts, err := l.db.logPuts(nil, seq, &logentry.Entry{Bulk: true, Counts: countsOf(v)})
 	if err != nil {
 		return err
 	}
 	next := *slot.Version()
 	ed := v.Edit()
-	next.topo, next.changed = ed.Commit(uint64(seq)), nil
+	next.topo, next.changed, next.partial = ed.Commit(uint64(seq)), nil, false
 	return l.finish(slot, puts, &next)
 }
 

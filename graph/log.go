@@ -25,6 +25,7 @@ func (db *DB) logPuts(puts []store.Put, seq store.Seq, e *logentry.Entry) ([]sto
 	if err != nil {
 		return nil, wrap(err)
 	}
+	db.logged.Add(uint64(len(payload)))
 	for part := 0; part == 0 || len(payload) > 0; part++ {
 		k := key.Uint(make([]byte, 0, 12), uint64(seq))
 		if part > 0 {
@@ -84,7 +85,10 @@ func (r *logReader) flush() error {
 
 // readLog hands out the log entries behind a seq, in order.
 func readLog(src source, seal record.Sealer, after store.Seq, fn func(seq store.Seq, e *logentry.Entry) error) error {
-	r := &logReader{seal: seal, fn: fn}
+	return (&logReader{seal: seal, fn: fn}).all(src, after)
+}
+
+func (r *logReader) all(src source, after store.Seq) error {
 	var bad error
 	err := src.Scan(store.Log, key.Uint(nil, uint64(after)+1), nil, func(k, sealed []byte) bool {
 		bad = r.piece(k, sealed)

@@ -73,9 +73,9 @@ func openDriver(ctx context.Context, driver store.Driver, opts Options, place pl
 		_ = driver.Close()
 		return nil, wrap(err)
 	}
-	l := &loaded{ctx: ctx, r: reader, opts: &opts, seal: record.Sealer{File: place.file}}
+	l := &loaded{ctx: ctx, r: reader, head: reader.Seq(), opts: &opts, seal: record.Sealer{File: place.file}}
 	var ix *text.Index
-	if err = l.load(); err == nil {
+	if err = l.load(place); err == nil {
 		ix, err = l.openText(place)
 	}
 	if cerr := reader.Close(); err == nil {
@@ -93,8 +93,8 @@ func openDriver(ctx context.Context, driver store.Driver, opts Options, place pl
 }
 
 // loaded is what opening reads from a store: the state of its seq. The topology
-// is built from the node records and the blocks of edges; a snapshot file of it
-// may take their place later.
+// comes from its file and the log behind it, else it is built from the node
+// records and the blocks of edges.
 type loaded struct {
 	ctx     context.Context //nolint:containedctx // of one opening
 	r       store.Reader
@@ -102,12 +102,16 @@ type loaded struct {
 	seal    record.Sealer
 	tag     extid.Tag
 	created int64
+	head    store.Seq
 	state   *state
 	graves  map[value.NodeID]bool
 	last    marks // the highest ids seen
+	from    from
+	logged  uint64   // bytes of the log that was replayed
+	notes   []string // what was odd but could be dealt with
 }
 
-func (l *loaded) load() error {
+func (l *loaded) load(place place) error {
 	if err := l.identity(); err != nil {
 		return err
 	}
@@ -122,7 +126,7 @@ func (l *loaded) load() error {
 	if err := l.schema(); err != nil {
 		return err
 	}
-	if l.state.topo, err = l.topology(); err != nil {
+	if err := l.anyTopology(place); err != nil {
 		return err
 	}
 	if m := l.state.marks; l.last.node > m.node || l.last.edge > m.edge {
@@ -229,6 +233,19 @@ func (l *loaded) meta() error {
 		l.graves[value.NodeID(id)] = true
 		return nil
 	})
+}
+
+// anyTopology takes the topology from its file, or else builds it.
+func (l *loaded) anyTopology(place place) (err error) {
+	if v := l.snapshot(place); v != nil {
+		l.state.topo = v
+		l.last.node, l.last.edge = v.LastIDs()
+		return nil
+	}
+	if l.state.topo, err = l.topology(); err != nil {
+		return err
+	}
+	return l.lastCounts(l.state.topo)
 }
 
 // topology builds the topology from the records.

@@ -68,6 +68,8 @@ func (l *loaded) changedSince(seq uint64) (docs []text.Doc, ok bool, err error) 
 	err = readLog(l.r, l.seal, store.Seq(seq), func(at store.Seq, e *logentry.Entry) error {
 		few = few && at == next && len(changed) <= replayDocs
 		next = at + 1
+		// A load into an empty graph does not list its documents.
+		few = few && !(e.Bulk && e.NodeTo > e.NodeFrom && len(e.TextChanged) == 0)
 		if few {
 			for _, id := range e.TextChanged {
 				changed[id] = true

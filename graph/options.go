@@ -33,6 +33,10 @@ type Options struct {
 	MaxBytes, MaxKeys int
 	// MaxLongAge limits the age of a long snapshot. Default 60 s.
 	MaxLongAge time.Duration
+	// SnapshotBytes is how much is logged at least before the copy of the topology
+	// on disk is written anew; for a large graph it is an eighth of the copy's
+	// size. Default 4 MiB.
+	SnapshotBytes int64
 	// Now is the clock; default time.Now. Ids and order never depend on it.
 	Now func() time.Time
 	// Random gives the database's tag at creation; default crypto/rand.
@@ -71,6 +75,7 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.MaxBytes, 64<<20)
 	orDefault(&o.MaxKeys, 100_000)
 	orDefault(&o.MaxLongAge, time.Minute)
+	orDefault(&o.SnapshotBytes, 4<<20)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -21,52 +21,13 @@ func (db *DB) CheckReplay() error {
 	defer snap.Close()
 	s := snap.Version()
 	ed := topo.New(topo.Config{Columns: db.opts.HotColumns}).Edit()
-	err = readLog(snap, db.seal, 0, func(_ store.Seq, e *logentry.Entry) error { return replay(ed, s.keys, e) })
+	err = readLog(snap, db.seal, 0, func(_ store.Seq, e *logentry.Entry) error { return replayEntry(ed, s.keys, e) })
 	if err != nil {
 		return err
 	}
 	want, got := dump(s, s.topo), dump(s, ed.View())
 	if !slices.Equal(want, got) {
 		return fmt.Errorf("the log replays to\n%q\nwant\n%q", got, want)
-	}
-	return nil
-}
-
-// replay applies an entry that is no bulk one.
-func replay(ed *topo.Editor, keys *keyTable, e *logentry.Entry) error {
-	for _, n := range e.NodesAdded {
-		if err := ed.AddNode(n.ID, n.Labels, nil, n.CreatedMS); err != nil {
-			return err
-		}
-	}
-	for _, l := range e.Labels {
-		if err := ed.SetLabels(l.ID, l.Labels); err != nil {
-			return err
-		}
-	}
-	for _, x := range e.EdgesAdded {
-		if err := ed.AddEdge(x.ID, x.Src, x.Dst, x.Type, topo.EdgeInit{CreatedMs: x.CreatedMS}); err != nil {
-			return err
-		}
-	}
-	for _, h := range e.Hot {
-		if err := ed.SetHot(h.ID, keys.hot[h.Key], h.Value); err != nil {
-			return err
-		}
-	}
-	for _, a := range e.Attrs {
-		if err := ed.SetEdgeAttr(a.ID, keys.edge[a.Key], a.Value); err != nil {
-			return err
-		}
-	}
-	for _, id := range e.EdgesDeleted {
-		ed.DeleteEdge(id)
-	}
-	for _, id := range e.NodesDeleted {
-		ed.DeleteNode(id)
-	}
-	for _, id := range e.EdgesSwept {
-		ed.DeleteEdge(id)
 	}
 	return nil
 }

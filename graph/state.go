@@ -21,6 +21,9 @@ type state struct {
 	// of their indexes by id.
 	schema *schemaTable
 	counts map[uint64]counts64
+	// partial says that a bulk load into an empty graph is under way: the store has
+	// elements that the topology does not have yet.
+	partial bool
 	// marks are the ids up to which ids may be handed out once this state is
 	// durable.
 	marks marks

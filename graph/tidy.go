@@ -59,6 +59,9 @@ func (db *DB) tidyOnce(ctx context.Context) (more bool) {
 	v, unfinished := snap.Version().topo, snap.Version().schema.unfinished()
 	snap.Close() // the version stays valid
 	merged := db.compact.Work(v, mergeChunk)
+	if merged == 0 && db.saveTopology(ctx, false) {
+		return true
+	}
 	if unfinished != nil && !db.readOnly {
 		worked, err := db.workSchema(ctx)
 		if err != nil && ctx.Err() == nil {

@@ -241,6 +241,9 @@ func (n *Namespace) Path() string { return filepath.Join(n.data.path, nsName, n.
 // TextDir is where the text index lives.
 func (n *Namespace) TextDir() string { return filepath.Join(n.Path(), textName) }
 
+// TopologyFile is where the copy of the topology lives.
+func (n *Namespace) TopologyFile() string { return filepath.Join(n.Path(), topoName) }
+
 // ReadOnly tells whether writing is refused.
 func (n *Namespace) ReadOnly() bool { return n.data.opts.ReadOnly }
 

@@ -24,6 +24,7 @@ const (
 	graphName   = "graph.db"
 	seqName     = "seq"
 	textName    = "text"
+	topoName    = "topology.snap"
 	tempPrefix  = ".tmp-"
 
 	dirMode  = 0o700

@@ -12,8 +12,17 @@ import (
 	"engram/graph/value"
 )
 
-// version of the entry format. 1: first version.
-const version = 1
+// version of the entry format.
+//
+//	1  first
+//	2  may end with counts
+const version = 2
+
+// The bits of an entry's flags.
+const (
+	flagBulk = 1 << iota
+	flagCounts
+)
 
 // Entry is one transaction as followers see it. Order inside a slice is the
 // order in which the changes happened; a follower applies the slices in the
@@ -33,7 +42,13 @@ type Entry struct {
 	Attrs            []AttrSet
 	TextChanged      []value.NodeID // in ascending order
 	EdgesSwept       []value.EdgeID // records of edges that ended with a node before, ascending
+	// Counts, when known, is how many elements there are after the transaction: a
+	// follower can tell whether it missed something.
+	Counts *Counts
 }
+
+// Counts are numbers of visible elements.
+type Counts struct{ Nodes, Edges uint64 }
 
 // NodeAdded is a new node with the labels it has at the end.
 type NodeAdded struct {
@@ -75,7 +90,10 @@ type AttrSet struct {
 func Append(b []byte, e *Entry) ([]byte, error) {
 	flags := byte(0)
 	if e.Bulk {
-		flags = 1
+		flags |= flagBulk
+	}
+	if e.Counts != nil {
+		flags |= flagCounts
 	}
 	b = append(b, version, flags)
 	for _, v := range []uint64{uint64(e.NodeFrom), uint64(e.NodeTo), uint64(e.EdgeFrom), uint64(e.EdgeTo)} {
@@ -114,7 +132,12 @@ func Append(b []byte, e *Entry) ([]byte, error) {
 		}
 	}
 	b = appendIDs(b, e.TextChanged)
-	return appendRuns(b, e.EdgesSwept), nil
+	b = appendRuns(b, e.EdgesSwept)
+	if e.Counts != nil {
+		b = binary.AppendUvarint(b, e.Counts.Nodes)
+		b = binary.AppendUvarint(b, e.Counts.Edges)
+	}
+	return b, nil
 }
 
 func appendSet(b []byte, id uint64, key value.KeyID, v value.Value) ([]byte, error) {
@@ -221,10 +244,11 @@ func ids[T ~uint32 | ~uint64](r *reader) (out []T) {
 
 // Decode decodes the payload of an entry. Nothing in the result refers to it.
 func Decode(b []byte) (*Entry, error) {
-	if len(b) < 2 || b[0] != version {
-		return nil, fmt.Errorf("not a log entry of version %d", version)
+	if len(b) < 2 || b[0] == 0 || b[0] > version {
+		return nil, fmt.Errorf("not a log entry of a version up to %d", version)
 	}
-	e := &Entry{Bulk: b[1]&1 != 0}
+	e := &Entry{Bulk: b[1]&flagBulk != 0}
+	counted := b[1]&flagCounts != 0
 	r := &reader{b: b[2:]}
 	e.NodeFrom, e.NodeTo = value.NodeID(r.uint()), value.NodeID(r.uint())
 	e.EdgeFrom, e.EdgeTo = value.EdgeID(r.uint()), value.EdgeID(r.uint())
@@ -251,6 +275,9 @@ func Decode(b []byte) (*Entry, error) {
 		e.Attrs = append(e.Attrs, AttrSet{ID: value.EdgeID(id), Key: key, Value: v})
 	})
 	e.TextChanged, e.EdgesSwept = ids[value.NodeID](r), r.runs()
+	if counted {
+		e.Counts = &Counts{Nodes: r.uint(), Edges: r.uint()}
+	}
 	if r.err == nil && len(r.b) > 0 {
 		r.err = fmt.Errorf("%d bytes behind the log entry", len(r.b))
 	}

@@ -43,6 +43,10 @@ func New(c Config) *Version {
 // Seq returns the transaction the version stands at.
 func (v *Version) Seq() uint64 { return v.seq }
 
+// LastIDs returns the greatest ids that a node and an edge ever had, 0 without
+// any. Those of elements that were gone before it was built are not known.
+func (v *Version) LastIDs() (node, edge uint64) { return v.nodeIDs.last, v.edgeIDs.last }
+
 // Doomed appends, in ascending order, up to limit nodes that are deleted while
 // edges at them are still stored: the sweeper's work.
 func (v *Version) Doomed(limit int, buf []value.NodeID) []value.NodeID {
