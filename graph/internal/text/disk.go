@@ -107,10 +107,12 @@ func (d *disk) start(dir string) (err error) {
 		}
 	}()
 	defer recoverDamage(&err, dir)
+	registerBackoff()
 	i, err := scorch.NewScorch(scorch.Name, map[string]any{
-		"path":               dir,
-		"bolt_timeout":       lockTimeout.String(),
-		"numSnapshotsToKeep": 1,
+		"path":                   dir,
+		"bolt_timeout":           lockTimeout.String(),
+		"numSnapshotsToKeep":     1,
+		"asyncErrorCallbackName": backoffName,
 	}, queue)
 	if err != nil {
 		return fmt.Errorf("text index: %w", err)
