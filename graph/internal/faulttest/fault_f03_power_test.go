@@ -35,10 +35,16 @@ func record(t *testing.T, root string, inject []string, name string, args ...str
 // first of them. data is the directory's name below the root.
 func powerCuts(t *testing.T, log *powerloss.Log, data string, n int, seed uint64, floor int) (bad int, first string) {
 	t.Helper()
+	return states(t, data, seed, floor, func(yield func(*powerloss.State) bool) { log.States(n, seed, yield) })
+}
+
+// states verifies each state.
+func states(t *testing.T, data string, seed uint64, floor int, each func(func(*powerloss.State) bool)) (bad int, first string) {
+	t.Helper()
 	v := &verifier{}
 	defer v.stop()
 	root := filepath.Join(fastDir(t), "state")
-	log.States(n, seed, func(s *powerloss.State) bool {
+	each(func(s *powerloss.State) bool {
 		if err := os.Mkdir(root, 0o700); err != nil {
 			t.Fatal(err)
 		}

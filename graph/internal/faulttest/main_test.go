@@ -24,8 +24,16 @@ const childEnv = "ENGRAM_FAULT_CHILD"
 
 // jobs are what a child can do, with its arguments.
 var jobs = map[string]func(args []string) error{
-	"write":  childWrite,
-	"verify": childVerify,
+	"write":     childWrite,
+	"verify":    childVerify,
+	"hold":      childHold,
+	"sync":      childSync,
+	"keyed":     childKeyed,
+	"fulldata":  childFullData,
+	"fullindex": childFullIndex,
+	"filelimit": childFileLimit,
+	"readonly":  childReadOnly,
+	"elsewhere": childElsewhere,
 }
 
 func TestMain(m *testing.M) {
@@ -74,20 +82,6 @@ func need(t *testing.T, program string) {
 	if _, err := exec.LookPath(program); err != nil {
 		t.Skipf("this test needs %s: install it to run the test", program)
 	}
-}
-
-// needSpaces ends the test with a skip where mounts of one's own are not allowed,
-// and returns the command that gives them.
-func needSpaces(t *testing.T) []string {
-	t.Helper()
-	need(t, "unshare")
-	for _, line := range [][]string{{"unshare", "-Urm"}, {"unshare", "-m"}} {
-		if exec.Command(line[0], append(line[1:], "true")...).Run() == nil {
-			return line
-		}
-	}
-	t.Skip("this test needs user namespaces, or root, for mounts of its own")
-	return nil
 }
 
 // fastDir is a temporary directory whose syncs cost nothing, where there is one:

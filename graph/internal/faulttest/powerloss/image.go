@@ -69,6 +69,29 @@ func (l *Log) States(n int, seed uint64, yield func(*State) bool) {
 	}
 }
 
+// Kills hands out n states in which a kill could have left the directory: all that
+// was done before it is there, for the system goes on. It spreads them evenly over
+// the log, until yield returns false.
+func (l *Log) Kills(n int, yield func(*State) bool) {
+	now := l.base.fork()
+	for inode := range now.files {
+		now.files[inode] = append([]byte(nil), now.files[inode]...)
+	}
+	done := 0
+	for i := 0; i <= len(l.events); i++ {
+		for want := (i + 1) * n / (len(l.events) + 1); done < want; done++ {
+			s := &State{At: i, Kind: "killed", disk: now.fork(), kinds: l.kinds}
+			s.Acked, s.Begun = l.bounds(i)
+			if !yield(s) {
+				return
+			}
+		}
+		if i < len(l.events) {
+			now.apply(&l.events[i], nil)
+		}
+	}
+}
+
 // settle makes durable what a sync covers and returns the rest.
 func settle(durable *disk, events []event, pending []int, sync *event) (rest []int) {
 	for _, i := range pending {

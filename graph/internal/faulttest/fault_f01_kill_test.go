@@ -1,0 +1,106 @@
+package faulttest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"engram/graph/internal/faulttest/powerloss"
+)
+
+// TestFaultF01Kill kills a writer at random times, again and again, over one
+// growing database.
+func TestFaultF01Kill(t *testing.T) {
+	const seed = 11
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	dir := filepath.Join(t.TempDir(), "data")
+	acked, begun := -1, -1
+	v := &verifier{}
+	defer v.stop()
+	inside := 0
+	rounds := sample(4, 15, 500)
+	for round := range rounds {
+		// Transactions get larger models as the database grows: start anew now and then.
+		if acked > 400 {
+			dir, acked, begun = filepath.Join(t.TempDir(), "data"), -1, -1
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(20+random.IntN(480))*time.Millisecond)
+		cmd := job("write", dir, fmt.Sprint(seed), "100000")
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-ctx.Done()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		cancel()
+		a, b, rest := said(out.Bytes())
+		if bytes.Contains([]byte(rest), []byte("ERROR")) {
+			t.Fatalf("round %d: the writer failed by itself: %s", round, rest)
+		}
+		acked, begun = max(acked, a), max(begun, b)
+		if begun > acked {
+			inside++
+		}
+		n, err := v.verify(dir, seed, acked, begun)
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		acked, begun = max(acked, n), max(begun, n)
+	}
+	t.Logf("%d rounds, %d kills inside a transaction", rounds, inside)
+	if inside == 0 {
+		t.Error("no kill hit a transaction on its way")
+	}
+}
+
+// TestFaultF02KillAtEveryCall kills a writer after its nth call that changes the
+// disk, for all n with ENGRAM_LONG: from an empty directory, and going on with an
+// existing database. The kills are played from a log; the next test does real ones.
+func TestFaultF02KillAtEveryCall(t *testing.T) {
+	const seed = 12
+	root := t.TempDir()
+	for _, step := range []struct{ from, to int }{{-1, 30}, {30, 60}} {
+		log := record(t, root, nil, "write", filepath.Join(root, "data"), fmt.Sprint(seed), fmt.Sprint(step.to))
+		n := min(sample(20, 150, 1<<30), log.Events()+1)
+		bad, first := states(t, "data", seed, step.from, func(yield func(*powerloss.State) bool) { log.Kills(n, yield) })
+		if bad > 0 {
+			t.Errorf("%d of %d kills on the way to transaction %d: %s", bad, n, step.to, first)
+		}
+	}
+}
+
+// killPoints are the calls that change the disk.
+const killPoints = "write,pwrite64,fsync,fdatasync,ftruncate,renameat,unlinkat,mkdirat"
+
+// TestFaultF02KillInsideACall has the kernel kill the writer as a thread of it
+// enters its nth call of a kind.
+func TestFaultF02KillInsideACall(t *testing.T) {
+	need(t, "strace")
+	const seed = 12
+	v := &verifier{}
+	defer v.stop()
+	root := fastDir(t)
+	for call := 1; ; call += sample(30, 12, 1) {
+		dir := filepath.Join(root, fmt.Sprint(call))
+		inject := fmt.Sprintf("inject=%s:signal=SIGKILL:when=%d", killPoints, call)
+		cmd := command("write", "strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace="+killPoints, "-e", inject,
+			os.Args[0], dir, fmt.Sprint(seed), "30")
+		out, err := cmd.Output()
+		acked, begun, _ := said(out)
+		if _, err := v.verify(dir, seed, acked, begun); err != nil {
+			t.Fatalf("killed at call %d: %v", call, err)
+		}
+		if err == nil {
+			t.Logf("no thread made %d calls of a kind", call)
+			return
+		}
+	}
+}
