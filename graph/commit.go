@@ -94,7 +94,7 @@ func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if puts, err = tx.schemaPuts(tx.w.declared.puts(puts, tx.db.seal)); err != nil {
+	if puts, err = tx.schemaPuts(tx.w.vocabPuts(tx.w.declared.puts(puts, tx.db.seal), tx.db.seal)); err != nil {
 		return nil, nil, err
 	}
 	entry := tx.entry(changed)
@@ -104,7 +104,7 @@ func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 	}
 	next := &state{
 		topo: w.ed.Commit(uint64(seq)), names: tx.names, keys: tx.keys, marks: w.marks,
-		schema: tx.schema, counts: counts, partial: tx.base.partial,
+		schema: tx.schema, counts: counts, vocab: tx.vocab, partial: tx.base.partial,
 		changed: changed, recent: tx.db.recentText(tx.base, uint64(seq), changed),
 	}
 	return puts, next, nil

@@ -50,6 +50,7 @@ type Loader struct {
 	bytes    int
 	changed  []text.Doc
 	report   LoadReport
+	labels   map[value.NodeID][]value.LabelID // of this load's nodes, when the vocabulary asks
 	err      error
 }
 
@@ -134,6 +135,7 @@ func (l *Loader) Node(labels []string, props []value.Prop) (value.NodeID, error)
 	if err := l.text(id, &rec); err != nil {
 		return 0, l.fail(err)
 	}
+	l.noteLabels(id, rec.Labels)
 	l.nodes = append(l.nodes, loadNode{id, rec})
 	l.report.Nodes++
 	return id, l.flushFull()
@@ -159,6 +161,9 @@ func (l *Loader) Edge(src, dst value.NodeID, typ string, props []value.Prop) (va
 		return 0, l.fail(err)
 	}
 	e.Type = value.TypeID(t)
+	if err := l.checkRelation(typ, src, dst); err != nil {
+		return 0, l.fail(err)
+	}
 	if e.Props, err = l.props(props); err != nil {
 		return 0, l.fail(err)
 	}
@@ -313,7 +318,7 @@ func (l *Loader) flush(last bool) error {
 	if puts, err = l.db.logPuts(append(puts, l.puts...), seq, entry); err != nil {
 		return err
 	}
-	next := &state{topo: l.base.topo, names: l.names, keys: l.keys, schema: l.base.schema, counts: counts, marks: l.marks, changed: l.changed}
+	next := &state{topo: l.base.topo, names: l.names, keys: l.keys, schema: l.base.schema, vocab: l.base.vocab, counts: counts, marks: l.marks, changed: l.changed}
 	next.recent = l.db.recentText(l.base, uint64(seq), l.changed)
 	next.partial = l.fresh
 	if !l.fresh {

@@ -123,6 +123,9 @@ func (l *loaded) load(place place) error {
 	if err := l.meta(); err != nil {
 		return err
 	}
+	if err := l.vocabulary(); err != nil {
+		return err
+	}
 	if err := l.schema(); err != nil {
 		return err
 	}

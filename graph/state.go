@@ -5,6 +5,7 @@ import (
 	"engram/graph/internal/text"
 	"engram/graph/internal/topo"
 	"engram/graph/value"
+	"engram/graph/vocab"
 )
 
 // idKey is the key of the property id: it is interned when a database is
@@ -20,6 +21,7 @@ type state struct {
 	// schema are the declared indexes and the constraints, counts the statistics
 	// of their indexes by id.
 	schema *schemaTable
+	vocab  *vocab.Vocabulary
 	counts map[uint64]counts64
 	// partial says that a bulk load into an empty graph is under way: the store has
 	// elements that the topology does not have yet.

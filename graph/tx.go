@@ -10,6 +10,7 @@ import (
 	"engram/graph/internal/text"
 	"engram/graph/internal/topo"
 	"engram/graph/value"
+	"engram/graph/vocab"
 )
 
 // source reads the store as of the transaction's base.
@@ -37,6 +38,7 @@ type Tx struct {
 	names  *catalog.Catalog
 	keys   *keyTable
 	schema *schemaTable
+	vocab  *vocab.Vocabulary
 
 	view    *text.View // of a reading transaction
 	viewErr error
@@ -80,7 +82,7 @@ func (db *DB) readTx(snap *commit.Snapshot[*state]) *Tx {
 	s := snap.Version()
 	tx := &Tx{
 		db: db, ctx: context.Background(), src: snap, snap: snap, seq: snap.Seq(), base: s,
-		topo: s.topo, names: s.names, keys: s.keys, schema: s.schema,
+		topo: s.topo, names: s.names, keys: s.keys, schema: s.schema, vocab: s.vocab,
 	}
 	if !db.readOnly {
 		// Later it might be gone.
@@ -115,7 +117,7 @@ func (db *DB) Begin(ctx context.Context) (*Tx, error) {
 	s := slot.Version()
 	tx := &Tx{
 		db: db, ctx: ctx, src: slot, seq: slot.Seq(), base: s,
-		names: s.names, keys: s.keys, schema: s.schema, w: newWrites(slot, s),
+		names: s.names, keys: s.keys, schema: s.schema, vocab: s.vocab, w: newWrites(slot, s),
 	}
 	db.compact.Install(tx.w.ed)
 	tx.topo = tx.w.ed.View()

@@ -19,6 +19,9 @@ func (tx *Tx) CreateEdge(src, dst value.NodeID, t value.TypeID, props []value.Ke
 			return 0, errNoNode(end)
 		}
 	}
+	if err := tx.checkRelation(t, src, dst); err != nil {
+		return 0, err
+	}
 	stored, bytes, err := storedProps(props)
 	if err != nil {
 		return 0, err

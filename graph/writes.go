@@ -31,6 +31,7 @@ type writes struct {
 	defs     []uint64
 	blocks   map[uint64]struct{} // of edges, to count keys
 	graves   map[value.NodeID]bool
+	vocab    map[string][]byte // changed records, nil for a deleted one
 	names    []store.Put
 	hot      []logentry.HotSet
 	attrs    []logentry.AttrSet
@@ -71,7 +72,7 @@ func newWrites(slot *commit.Slot[*state], s *state) *writes {
 
 // empty reports whether nothing was changed.
 func (w *writes) empty() bool {
-	return len(w.nodes) == 0 && len(w.edges) == 0 && len(w.index) == 0 && len(w.names) == 0 && len(w.swept) == 0 && len(w.graves) == 0 && w.declaredSize() == 0
+	return len(w.nodes) == 0 && len(w.edges) == 0 && len(w.index) == 0 && len(w.names) == 0 && len(w.swept) == 0 && len(w.graves) == 0 && len(w.vocab) == 0 && w.declaredSize() == 0
 }
 
 // charge counts bytes that a change will write and refuses to go over the limits

@@ -24,6 +24,11 @@ func (k known) Lookup(name string) (*physical.Procedure, bool) {
 			return p, true
 		}
 	}
+	for _, p := range relationCommands {
+		if p.Name == name {
+			return p, true
+		}
+	}
 	if p, ok := shows[name]; ok {
 		return p, true
 	}

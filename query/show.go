@@ -21,12 +21,17 @@ var shows = map[string]*physical.Procedure{
 		"name", "type", "entityType", "labelsOrTypes", "properties", "ownedIndex"),
 	"SHOW PROCEDURES": show("SHOW PROCEDURES", showProcedures, "name", "signature"),
 	"SHOW FUNCTIONS":  show("SHOW FUNCTIONS", showFunctions, "name", "category", "signature", "description"),
-	"SHOW STATS":      show("SHOW STATS", showStats, "kind", "name", "count"),
+	"SHOW RELATION TYPES": show("SHOW RELATION TYPES", showRelations, "name", "meaning", "from", "to", "weight",
+		"forward", "backward", "inhibitory", "transitive", "origin", "mode", "count"),
+	"SHOW STATS": show("SHOW STATS", showStats, "kind", "name", "count"),
 }
 
 // fieldTypes are the types of the columns that are no strings.
 var fieldTypes = map[string]bound.Type{
 	"labelsOrTypes": bound.OneOf(value.KindList), "properties": bound.OneOf(value.KindList),
+	"from": bound.OneOf(value.KindList), "to": bound.OneOf(value.KindList), "weight": bound.OneOf(value.KindFloat),
+	"forward": bound.OneOf(value.KindFloat), "backward": bound.OneOf(value.KindFloat),
+	"inhibitory": bound.OneOf(value.KindBool), "transitive": bound.OneOf(value.KindBool),
 	"entries": bound.OneOf(value.KindInt), "distinctValues": bound.OneOf(value.KindInt), "count": bound.OneOf(value.KindInt),
 }
 

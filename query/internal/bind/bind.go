@@ -26,6 +26,9 @@ type Procedure struct {
 	Name    string // canonical: what bound.CallProc carries
 	Args    []Field
 	Outputs []Field
+	// Writes says that the procedure changes the graph: it is then the whole
+	// statement.
+	Writes bool
 	// Optional is how many of the last arguments may be left out in parentheses;
 	// they are null then.
 	Optional int

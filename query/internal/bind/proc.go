@@ -18,6 +18,7 @@ func (s *single) standaloneCall(c *syntax.Call) {
 	if proc == nil {
 		return
 	}
+	s.b.writes = s.b.writes || proc.Writes
 	out := &bound.CallProc{Span: c.Span, Name: proc.Name}
 	if c.Implicit {
 		for _, a := range proc.Args {
@@ -45,6 +46,9 @@ func (s *single) call(c *syntax.Call) {
 	}
 	yield := c.Yield
 	switch {
+	case proc.Writes:
+		s.b.fail(fault.Syntax("InvalidClauseComposition", c.Span, "%s stands alone, as a statement of its own", proc.Name))
+		return
 	case c.YieldStar && c.Show:
 		yield = everyOutput(proc, c.Span)
 	case c.YieldStar:

@@ -1,5 +1,7 @@
 package recall
 
+import "engram/graph/vocab"
+
 // Tuning is what recall is tuned by, all in one place. Each value holds for
 // memories in general; the scoreboard of engramd bench recall shows what a change
 // does.
@@ -41,12 +43,13 @@ func DefaultTuning() Tuning {
 // factors scale edges by relation type, forward and backward: how much the
 // one end says about the other. A container says little about any one of the
 // things it holds; what a memory answers or follows says much. Types without
-// a line spread with 1 both ways.
+// a factor of their own spread as Other says.
 func factors() map[string][2]float64 {
-	return map[string][2]float64{
-		"TEMPORALLY_PRECEDES": {1, 0.8},
-		"CONTAINS":            {0.05, 0.05},
-		"CONTRADICTS":         {0, 0}, // inhibitory
-		"SUPERSEDES":          {0, 1}, // from the old to what replaced it
+	out := map[string][2]float64{}
+	for _, r := range vocab.BuiltIn() {
+		if f := [2]float64{r.Forward, r.Backward}; f != [2]float64{1, 1} {
+			out[r.Name] = f
+		}
 	}
+	return out
 }

@@ -18,6 +18,7 @@ type source struct {
 	factors map[value.TypeID][2]float64
 	other   [2]float64
 	weight  value.KeyID
+	weights map[value.TypeID]float64 // of edges without one, where it is not 1
 
 	adjacent []access.Adjacent
 	edges    []activation.Edge
@@ -36,6 +37,7 @@ func newSource(g access.Reader, ids *ids, t *Tuning, via, against []string) (*so
 			s.factors[t] = f
 		}
 	}
+	s.vocabulary()
 	for _, name := range against {
 		if t, ok := g.RelType(name); ok {
 			s.factors[t] = [2]float64{}
@@ -45,6 +47,34 @@ func newSource(g access.Reader, ids *ids, t *Tuning, via, against []string) (*so
 	}
 	s.weight, _ = g.Key("weight")
 	return s, nil
+}
+
+// vocabulary takes over what was declared of relation types: it goes before what
+// recall assumes of the built-in ones.
+func (s *source) vocabulary() {
+	g, ok := s.g.(access.VocabularyReader)
+	if !ok {
+		return
+	}
+	for _, r := range g.Vocabulary().All() {
+		if _, declared := g.Vocabulary().Declared(r.Name); !declared {
+			continue
+		}
+		t, ok := s.g.RelType(r.Name)
+		if !ok {
+			continue
+		}
+		s.factors[t] = [2]float64{r.Forward, r.Backward}
+		if r.Inhibitory {
+			s.factors[t] = [2]float64{} // held back, never spread
+		}
+		if r.Weight != 1 {
+			if s.weights == nil {
+				s.weights = map[value.TypeID]float64{}
+			}
+			s.weights[t] = r.Weight
+		}
+	}
 }
 
 func (s *source) factor(relType uint32, out bool) float64 {
@@ -87,7 +117,10 @@ func (s *source) read(id value.NodeID) error {
 		if a.Node == id {
 			continue // a loop tells nothing new
 		}
-		weight := 1.0
+		weight, ok := s.weights[a.Type]
+		if !ok {
+			weight = 1
+		}
 		if s.weight != 0 {
 			v, err := s.g.EdgeProp(a.Edge, s.weight)
 			if err != nil {

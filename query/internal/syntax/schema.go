@@ -19,6 +19,8 @@ func (p *parser) schemaCommand() (production, error) {
 	switch {
 	case is(t, "SHOW"):
 		return handmade((*parser).show), nil
+	case is(next, "RELATION"):
+		return handmade((*parser).relation), nil
 	case is(next, "INDEX"), is(next, "CONSTRAINT"):
 		return handmade((*parser).schemaChange), nil
 	case t.Type == kwCreate && indexTypes[strings.ToUpper(next.Value)] && is(p.ahead(2), "INDEX"):
@@ -261,7 +263,7 @@ func (p *parser) schemaKeys(c *SchemaChange, v *Name) (err error) {
 var shown = map[string]string{
 	"INDEX": "INDEXES", "INDEXES": "INDEXES", "CONSTRAINT": "CONSTRAINTS", "CONSTRAINTS": "CONSTRAINTS",
 	"PROCEDURE": "PROCEDURES", "PROCEDURES": "PROCEDURES", "FUNCTION": "FUNCTIONS", "FUNCTIONS": "FUNCTIONS",
-	"STATS": "STATS",
+	"STATS": "STATS", "RELATION": "RELATION TYPES",
 }
 
 // show parses SHOW thing [YIELD items] [WHERE condition] as the call of a
@@ -274,9 +276,14 @@ func (p *parser) show() (*Call, error) {
 		if laterShown[strings.ToUpper(next.Value)] {
 			return nil, fault.Unsupported(span(t), "SHOW "+upperWords(next, p.ahead(1)))
 		}
-		return nil, unexpected(next, "INDEXES", "CONSTRAINTS", "PROCEDURES", "FUNCTIONS", "STATS")
+		return nil, unexpected(next, "INDEXES", "CONSTRAINTS", "PROCEDURES", "FUNCTIONS", "RELATION TYPES", "STATS")
 	}
 	p.take()
+	if name == "RELATION TYPES" {
+		if err := p.expectWord("TYPES"); err != nil {
+			return nil, err
+		}
+	}
 	c := &Call{Procedure: []string{"SHOW " + name}, Show: true}
 	var err error
 	if p.acceptKw(kwYield) {
@@ -301,7 +308,7 @@ func (p *parser) show() (*Call, error) {
 
 // laterShown are things that SHOW will list.
 var laterShown = map[string]bool{
-	"LAYERS": true, "RELATION": true, "WORKING": true, "LEARNING": true, "ALL": true, "RANGE": true, "TEXT": true,
+	"LAYERS": true, "WORKING": true, "LEARNING": true, "ALL": true, "RANGE": true, "TEXT": true,
 	"FULLTEXT": true, "VECTOR": true, "POINT": true, "LOOKUP": true, "UNIQUE": true, "UNIQUENESS": true,
 	"DATABASES": true, "DATABASE": true, "USERS": true, "ROLES": true, "SETTINGS": true, "TRANSACTIONS": true,
 }
