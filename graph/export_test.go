@@ -42,3 +42,18 @@ func Forge(path string, change func(*Manifest)) error {
 	change(m)
 	return m.Write(path)
 }
+
+// TrimAt lowers the thresholds of trimming the log.
+func TrimAt(o *Options, entries, logCap uint64) *Options {
+	o.trimEntries, o.logCap = store.Seq(entries), store.Seq(logCap)
+	return o
+}
+
+// PauseText keeps the text index from getting on; FlushText lets it catch up.
+func (db *DB) PauseText() { db.text.Pause() }
+
+// FlushText writes the text index.
+func (db *DB) FlushText() {
+	db.text.Resume()
+	_ = db.text.Flush()
+}

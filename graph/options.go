@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"engram/graph/internal/store"
 )
 
 // Options configure a database. Zero fields mean the defaults.
@@ -42,6 +44,9 @@ type Options struct {
 	// Random gives the database's tag at creation; default crypto/rand.
 	Random io.Reader
 
+	// Thresholds that tests lower: see trimEntries and logCap.
+	trimEntries, logCap store.Seq
+
 	manual bool // no background work: tests do it step by step
 }
 
@@ -76,6 +81,8 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.MaxKeys, 100_000)
 	orDefault(&o.MaxLongAge, time.Minute)
 	orDefault(&o.SnapshotBytes, 4<<20)
+	orDefault(&o.trimEntries, trimEntries)
+	orDefault(&o.logCap, logCap)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -85,7 +92,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func orDefault[T int | int64 | uint64 | time.Duration](field *T, def T) {
+func orDefault[T int | int64 | uint64 | store.Seq | time.Duration](field *T, def T) {
 	if *field <= 0 {
 		*field = def
 	}

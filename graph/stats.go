@@ -31,6 +31,19 @@ type Stats struct {
 	// acknowledged seqs; nil when all is well.
 	Background, AckError error
 	Text                 TextStats
+	Topology             TopologyStats
+	// Notes tell what opening found odd and could deal with, such as a damaged copy
+	// of the topology.
+	Notes []string
+}
+
+// TopologyStats tell about the copy of the topology on disk.
+type TopologyStats struct {
+	OpenedAt  uint64 // seq of the file that opening took it from; 0: from the records
+	FileSeq   uint64 // of the file now; 0: there is none
+	FileBytes int64
+	Written   int64 // files written since opening
+	Err       error // of the last attempt to write it
 }
 
 // TextStats tell how the text index follows.
@@ -78,6 +91,7 @@ func (db *DB) Stats() (Stats, error) {
 	out.Text = TextStats{Published: ts.Published, Applied: ts.Applied, Err: ts.LastError}
 	out.Labels = counts(s.names, catalog.Label, func(id uint32) int64 { return s.topo.NodeCount(value.LabelID(id)) })
 	out.Types = counts(s.names, catalog.RelType, func(id uint32) int64 { return s.topo.EdgeCount(value.TypeID(id)) })
+	out.Topology, out.Notes = db.topoFile.stats(), slices.Clone(db.notes)
 	return out, nil
 }
 

@@ -62,6 +62,15 @@ func (db *DB) tidyOnce(ctx context.Context) (more bool) {
 	if merged == 0 && db.saveTopology(ctx, false) {
 		return true
 	}
+	if merged == 0 && !db.readOnly {
+		trimmed, err := db.trim(ctx)
+		if err != nil && ctx.Err() == nil {
+			db.tidyErr.set(err)
+		}
+		if trimmed {
+			return true
+		}
+	}
 	if unfinished != nil && !db.readOnly {
 		worked, err := db.workSchema(ctx)
 		if err != nil && ctx.Err() == nil {

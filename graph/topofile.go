@@ -36,6 +36,7 @@ type topoFile struct {
 	path string // "": there is none, in memory or open for reading
 
 	mu       sync.Mutex
+	from     store.Seq // of the file that opening used; 0: none
 	seq      store.Seq // of the file; 0: there is none
 	size     int64
 	logged   uint64 // DB.logged when it was written or last tried
@@ -47,8 +48,14 @@ type topoFile struct {
 // opened notes which file the topology came from, if any.
 func (t *topoFile) opened(l *loaded) {
 	if l.from.seq != 0 {
-		t.seq, t.size, t.elements = l.from.seq, l.from.size, l.from.elements
+		t.from, t.seq, t.size, t.elements = l.from.seq, l.from.seq, l.from.size, l.from.elements
 	}
+}
+
+func (t *topoFile) stats() TopologyStats {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return TopologyStats{OpenedAt: uint64(t.from), FileSeq: uint64(t.seq), FileBytes: t.size, Written: t.written, Err: t.err}
 }
 
 func elements(v *topo.Version) int64 { return v.NodeCount(0) + v.EdgeCount(0) }
