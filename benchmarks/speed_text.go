@@ -81,7 +81,7 @@ func readTexts(nodesCSV string) (*texts, error) {
 
 // share is the part of ten hits whose exact score reaches the exact tenth's.
 func (t *texts) share(words [2]string, hits []string) float64 {
-	const k1, b = 1.2, 0.75
+	const k1, b = 1.2, 0.4
 	scores := map[string]float64{}
 	for _, w := range words {
 		df := float64(len(t.postings[w]))

@@ -61,7 +61,7 @@ func DefaultHotColumns() []string {
 // DefaultTextFields are the text fields unless Options say otherwise.
 func DefaultTextFields() []string {
 	return []string{
-		"content", "title", "name", "speaker", "text", "summary", "description", "question", "answer",
+		"content", "title", "name", "speaker", "text", "summary", "description", "question", "answer", "date",
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"engram/graph/internal/record"
@@ -163,9 +164,10 @@ func (tx *Tx) document(id value.NodeID, e *nodeEdit) (text.Doc, error) {
 	})
 }
 
-// document makes a node's document of its stored properties.
+// document makes a node's document of its stored properties. Days are words of
+// it, but a node with nothing else has no text.
 func (o *Options) document(id value.NodeID, props []record.Prop, keys *keyTable, overflow func(value.KeyID) (value.Value, error)) (text.Doc, error) {
-	doc := text.Doc{Node: id}
+	doc, hasText := text.Doc{Node: id}, false
 	for _, p := range props {
 		i, ok := keys.text[p.Key]
 		if !ok {
@@ -178,12 +180,42 @@ func (o *Options) document(id value.NodeID, props []record.Prop, keys *keyTable,
 				return doc, fmt.Errorf("text of node %d: %w", id, err)
 			}
 		}
-		if s := v.AsString(); s != "" {
+		s := v.AsString()
+		if s == "" {
+			s = dateWords(v)
+		} else {
+			hasText = true
+		}
+		if s != "" {
 			doc.Fields = append(doc.Fields, text.FieldText{Name: o.TextFields[i], Text: s})
 		}
 	}
+	if !hasText {
+		doc.Fields = nil
+	}
 	return doc, nil
 }
+
+// dateWords writes the day of a temporal value as people write days, so that
+// "in May 2023" finds it; empty for other kinds.
+func dateWords(v value.Value) string {
+	var d value.Date
+	switch v.Kind() {
+	case value.KindDate:
+		d = v.AsDate()
+	case value.KindLocalDateTime:
+		d = v.AsLocalDateTime().Date()
+	case value.KindDateTime:
+		d = v.AsDateTime().Local().Date()
+	default:
+		return ""
+	}
+	year, month, day := d.Civil()
+	return fmt.Sprintf("%d %s %d %s", day, time.Month(month), year, time.Weekday(d.Weekday()%7))
+}
+
+// titleWeight is how much more a word says in a title.
+const titleWeight = 2
 
 // textFields are the fields of the index: names are matched as they are, the
 // rest by English stems.
@@ -191,6 +223,9 @@ func (o *Options) textFields() []text.Field {
 	out := make([]text.Field, len(o.TextFields))
 	for i, name := range o.TextFields {
 		out[i] = text.Field{Name: name}
+		if name == "title" {
+			out[i].Weight = titleWeight
+		}
 		if name == "name" || name == "speaker" {
 			out[i].Kind = text.Words
 		}

@@ -9,7 +9,7 @@ import (
 	"engram/graph/value"
 )
 
-// naive is BM25 over a map of documents, by the book: the same formula, summed
+// naive is BM25F over a map of documents, by the book: the same formula, summed
 // in the same order, with nothing worked out before.
 type naive struct {
 	ix   *Index // for its analyser and its options
@@ -53,27 +53,35 @@ func (n *naive) search(text string, limit, maxTerms int) []Hit {
 		kind Kind
 		term string
 	}
-	words := map[string]map[form]float64{}
+	words := map[string]map[form]bool{}
+	weights := map[string]float64{}
 	add := func(key string, f form) {
 		if words[key] == nil {
-			words[key] = map[form]float64{}
+			words[key] = map[form]bool{}
 		}
-		words[key][f]++
+		words[key][f] = true
 	}
 	list := a.tokens(Words, text)
 	for _, w := range list {
+		weights[a.stemOf(w)]++
 		add(a.stemOf(w), form{English, a.stemOf(w)})
 		add(a.stemOf(w), form{Words, w})
 		add(a.stemOf(w), form{Exact, w})
 	}
 	if whole := strings.ToLower(strings.TrimSpace(text)); len(list) > 1 {
+		weights[whole]++
 		add(whole, form{Exact, whole})
 	}
 
 	contents := map[value.NodeID][][]string{}
 	for id, d := range n.docs {
+		words := 0
 		for _, f := range n.ix.fields {
 			contents[id] = append(contents[id], n.terms(d, f))
+			words += len(contents[id][len(contents[id])-1])
+		}
+		if words == 0 { // nothing but stop words: no document
+			delete(contents, id)
 		}
 	}
 	docsWith := func(field int, term string) (df int) {
@@ -105,7 +113,9 @@ func (n *naive) search(text string, limit, maxTerms int) []Hit {
 	}
 
 	scores := map[value.NodeID]float64{}
+	k1, b := n.ix.opts.K1, n.ix.opts.B
 	for _, key := range keys {
+		frequencies := map[value.NodeID]float64{}
 		for f, spec := range n.ix.fields {
 			var terms []string
 			for form := range words[key] {
@@ -114,25 +124,25 @@ func (n *naive) search(text string, limit, maxTerms int) []Hit {
 				}
 			}
 			slices.Sort(terms)
-			for _, term := range terms {
-				df := float64(docsWith(f, term))
-				var docs, tokens float64
-				for _, c := range contents {
-					if len(c[f]) > 0 {
-						docs++
-						tokens += float64(len(c[f]))
-					}
+			var docs, tokens float64
+			for _, c := range contents {
+				if len(c[f]) > 0 {
+					docs++
+					tokens += float64(len(c[f]))
 				}
-				idf := math.Log(1 + (docs-df+0.5)/(df+0.5))
-				weight := spec.Weight * words[key][form{spec.Kind, term}]
+			}
+			for _, term := range terms {
 				for id, c := range contents {
 					if tf := float64(occurrences(c[f], term)); tf > 0 {
-						k1, b := n.ix.opts.K1, n.ix.opts.B
-						norm := k1*(1-b) + k1*b/(tokens/docs)*float64(len(c[f]))
-						scores[id] += weight * idf * (k1 + 1) * tf / (tf + norm)
+						frequencies[id] += spec.Weight * tf / (1 - b + b/(tokens/docs)*float64(len(c[f])))
 					}
 				}
 			}
+		}
+		all, df := float64(len(contents)), float64(len(frequencies))
+		idf := math.Log(1 + (all-df+0.5)/(df+0.5))
+		for id, tf := range frequencies {
+			scores[id] += weights[key] * idf * (k1 + 1) * tf / (k1 + tf)
 		}
 	}
 	var hits []Hit

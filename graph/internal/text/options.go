@@ -43,7 +43,7 @@ type Options struct {
 	// Head is the newest durable seq of the truth. An index that is ahead of it
 	// is set aside: the truth was restored from a backup.
 	Head uint64
-	// K1 and B are BM25's parameters; 0 means 1.2 and 0.75. B below 0 means 0.
+	// K1 and B are BM25's parameters; 0 means 1.2 and 0.4. B below 0 means 0.
 	K1, B float64
 	// FlushEvery is how long a change waits at most before it is written to
 	// disk; 0 means 100 ms. FlushDocs flushes earlier; 0 means 1,000.
@@ -87,7 +87,7 @@ func (o Options) filled() (Options, error) {
 		}
 	}
 	orElse(&o.K1, 1.2)
-	orElse(&o.B, 0.75)
+	orElse(&o.B, 0.4)
 	o.B = min(max(o.B, 0), 1)
 	orElse(&o.FlushEvery, 100*time.Millisecond)
 	orElse(&o.FlushDocs, 1000)

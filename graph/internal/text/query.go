@@ -18,7 +18,7 @@ type Query struct {
 	// Weights, when not nil, replace the weights of Options.Fields; a field that
 	// is missing here is not searched.
 	Weights map[string]float64
-	// MaxTerms keeps the rarest terms of a long query; 0 means 10, below 0 all.
+	// MaxTerms keeps the rarest terms of a long query; 0 means 32, below 0 all.
 	MaxTerms int
 	// Limit is how many hits are wanted; 0 means none.
 	Limit int
@@ -51,26 +51,29 @@ type TermScore struct {
 	Term   string // as indexed
 	Freq   uint32 // in the field of the hit
 	Length uint32 // of that field
-	Docs   uint64 // documents with the term in the field
+	Docs   uint64 // documents with the word in any field
 	Score  float64
 }
 
-// DefaultMaxTerms is how many terms of a query are looked up.
-const DefaultMaxTerms = 10
+// DefaultMaxTerms is how many terms of a query are looked up: more than a
+// question has, so that only pasted paragraphs are cut.
+const DefaultMaxTerms = 32
 
 // group is one word of the query with what stands for it in fields of each kind.
 type group struct {
-	key   string
-	forms [3]map[string]float64 // by Kind: term and weight
-	items []*item
-	docs  uint64 // of all items, to tell rare words from frequent ones
+	key    string
+	weight float64            // of all the words that it stands for
+	forms  [3]map[string]bool // by Kind: terms
+	items  []*item
+	docs   uint64 // of all items, to tell rare words from frequent ones
+	with   uint64 // documents that have the word in any field
 }
 
-func (g *group) add(k Kind, term string, weight float64) {
+func (g *group) add(k Kind, term string) {
 	if g.forms[k] == nil {
-		g.forms[k] = map[string]float64{}
+		g.forms[k] = map[string]bool{}
 	}
-	g.forms[k][term] += weight
+	g.forms[k][term] = true
 }
 
 // groups analyses a query; the result is in order of key.
@@ -96,12 +99,15 @@ func (ix *Index) groups(q *Query) []*group {
 		for _, w := range words {
 			stem := ix.analyzer.stemOf(w)
 			g := of(stem)
-			g.add(English, stem, p.Weight)
-			g.add(Words, w, p.Weight)
-			g.add(Exact, w, p.Weight)
+			g.weight += p.Weight
+			g.add(English, stem)
+			g.add(Words, w)
+			g.add(Exact, w)
 		}
 		if whole := ix.analyzer.tokens(Exact, p.Text); len(words) > 1 && len(whole) == 1 {
-			of(whole[0]).add(Exact, whole[0], p.Weight)
+			g := of(whole[0])
+			g.weight += p.Weight
+			g.add(Exact, whole[0])
 		}
 	}
 	out := make([]*group, 0, len(byKey))
@@ -139,7 +145,7 @@ func (g *group) expand(ix *Index, q *Query) {
 		}
 		forms := g.forms[ix.fields[f].Kind]
 		for _, term := range slices.Sorted(maps.Keys(forms)) {
-			g.items = append(g.items, &item{field: f, term: term, weight: float64(w * forms[term])})
+			g.items = append(g.items, &item{field: f, term: term, weight: w})
 		}
 	}
 }

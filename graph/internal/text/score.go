@@ -10,7 +10,7 @@ import (
 type item struct {
 	field  int
 	term   string
-	weight float64 // of the term times that of the field
+	weight float64 // of the field
 	docs   uint64
 	lists  []segment.PostingsList // by segment
 	tail   []posting
@@ -23,29 +23,29 @@ func idf(all, docs uint64) float64 {
 	return math.Log(1 + (float64(all)-float64(docs)+0.5)/(float64(docs)+0.5))
 }
 
-// scorer is BM25 for one term in one field (Robertson and Zaragoza, "The
-// Probabilistic Relevance Framework", 2009), with what does not depend on the
-// document worked out before. The conversions keep compilers from fusing
-// multiplication and addition, so that every machine gets the same bits.
+// scorer is the part of BM25F (Robertson, Zaragoza and Taylor, "Simple BM25
+// extension to multiple weighted fields", 2004) that one field gives: how often a
+// term is there, weighted and held against the field's length. The conversions
+// keep compilers from fusing multiplication and addition, so that every machine
+// gets the same bits.
 type scorer struct {
-	top  float64 // weight * idf * (k1+1)
-	flat float64 // k1 * (1-b)
-	per  float64 // k1 * b / average length
+	weight float64
+	flat   float64 // 1-b
+	per    float64 // b / average length
 }
 
-func newScorer(weight, k1, b float64, docs uint64, all fieldStats) scorer {
-	average := float64(all.tokens) / float64(all.docs)
-	return scorer{
-		top:  float64(float64(weight*idf(all.docs, docs)) * (k1 + 1)),
-		flat: float64(k1 * (1 - b)),
-		per:  float64(k1*b) / average,
-	}
+func newScorer(weight, b float64, all fieldStats) scorer {
+	return scorer{weight: weight, flat: 1 - b, per: b / (float64(all.tokens) / float64(all.docs))}
 }
 
-func (s scorer) score(freq, length uint32) float64 {
-	tf := float64(freq)
-	norm := float64(s.flat + float64(s.per*float64(length)))
-	return float64(s.top*tf) / (tf + norm)
+func (s scorer) frequency(freq, length uint32) float64 {
+	return float64(s.weight*float64(freq)) / float64(s.flat+float64(s.per*float64(length)))
+}
+
+// saturated is the score of a word from its frequency over all fields: top is
+// weight · idf · (k1+1).
+func saturated(top, k1, frequency float64) float64 {
+	return float64(top*frequency) / float64(k1+frequency)
 }
 
 // locate finds an item's postings and counts its documents.

@@ -49,20 +49,19 @@ func (r *reading) search(q *Query, groups []*group) ([]Hit, error) {
 		}
 	}
 	groups = rarest(groups, q.MaxTerms)
-	s := r.ix.scratch()
+	s, word := r.ix.scratch(), r.ix.scratch()
 	defer r.ix.putScratch(s)
+	defer r.ix.putScratch(word)
 	s.reset(r.total())
 	// Every document gets its summands in the order of terms and fields, whatever
 	// part of the index it lies in: so the sums are the same to the bit.
 	for _, g := range groups {
-		for _, it := range g.items {
-			if it.docs == 0 {
-				continue
-			}
-			it.scorer = newScorer(it.weight, r.ix.opts.K1, r.ix.opts.B, it.docs, r.counts.fields[it.field])
-			if err := r.each(it, func(doc, freq, length uint32) { s.add(doc, it.scorer.score(freq, length)) }); err != nil {
-				return nil, err
-			}
+		if err := r.frequencies(g, word); err != nil {
+			return nil, err
+		}
+		top := r.top(g)
+		for _, doc := range word.touched {
+			s.add(doc, saturated(top, r.ix.opts.K1, word.scores[doc]))
 		}
 	}
 	hits, docs, err := r.best(q, s)
@@ -70,6 +69,27 @@ func (r *reading) search(q *Query, groups []*group) ([]Hit, error) {
 		err = r.explain(groups, hits, docs)
 	}
 	return hits, err
+}
+
+// frequencies sums up, for every document, how often a word is in its fields.
+func (r *reading) frequencies(g *group, into *scratch) error {
+	into.reset(r.total())
+	for _, it := range g.items {
+		if it.docs == 0 {
+			continue
+		}
+		it.scorer = newScorer(it.weight, r.ix.opts.B, r.counts.fields[it.field])
+		if err := r.each(it, func(doc, freq, length uint32) { into.add(doc, it.scorer.frequency(freq, length)) }); err != nil {
+			return err
+		}
+	}
+	g.with = uint64(len(into.touched))
+	return nil
+}
+
+// top is what a word's score comes close to when the word is frequent.
+func (r *reading) top(g *group) float64 {
+	return float64(float64(g.weight*idf(r.counts.docs, g.with)) * (r.ix.opts.K1 + 1))
 }
 
 // scratch holds the sums of one search; it is used again.
@@ -176,13 +196,18 @@ func (r *reading) best(q *Query, s *scratch) ([]Hit, []uint32, error) {
 	return hits, docs, nil
 }
 
-// explain goes over the postings once more and notes what the hits got.
+// explain goes over the postings once more and notes what the hits got: each
+// field its share of the word's score.
 func (r *reading) explain(groups []*group, hits []Hit, docs []uint32) error {
 	at := make(map[uint32]int, len(docs))
 	for i, d := range docs {
 		at[d] = i
 	}
 	for _, g := range groups {
+		first := make([]int, len(hits))
+		for i := range hits {
+			first[i] = len(hits[i].Terms)
+		}
 		for _, it := range g.items {
 			if it.docs == 0 {
 				continue
@@ -191,7 +216,7 @@ func (r *reading) explain(groups []*group, hits []Hit, docs []uint32) error {
 				if i, ok := at[doc]; ok {
 					hits[i].Terms = append(hits[i].Terms, TermScore{
 						Field: r.ix.fields[it.field].Name, Term: it.term, Freq: freq, Length: length,
-						Docs: it.docs, Score: it.scorer.score(freq, length),
+						Docs: g.with, Score: it.scorer.frequency(freq, length),
 					})
 				}
 			})
@@ -199,6 +224,21 @@ func (r *reading) explain(groups []*group, hits []Hit, docs []uint32) error {
 				return err
 			}
 		}
+		for i := range hits {
+			r.share(g, hits[i].Terms[first[i]:])
+		}
 	}
 	return nil
+}
+
+// share turns the frequencies of one word's fields into parts of its score.
+func (r *reading) share(g *group, terms []TermScore) {
+	sum := 0.0
+	for _, t := range terms {
+		sum += t.Score
+	}
+	score := saturated(r.top(g), r.ix.opts.K1, sum)
+	for i := range terms {
+		terms[i].Score = float64(score*terms[i].Score) / sum
+	}
 }
