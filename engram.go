@@ -134,7 +134,10 @@ func (db *DB) query(ctx context.Context, text string, params map[string]any) (re
 
 func (db *DB) runOptions(began time.Time) *query.RunOptions {
 	return &query.RunOptions{
-		Budget:      query.Budget{Time: db.opts.StatementTimeout},
+		Budget: query.Budget{
+			Time: db.opts.StatementTimeout, Memory: db.opts.StatementMemory,
+			Rows: db.opts.StatementRows, Steps: db.opts.StatementSteps,
+		},
 		Transaction: began,
 		RecallLegs:  db.opts.RecallLegs,
 	}

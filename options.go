@@ -34,6 +34,16 @@ type Options struct {
 
 	// StatementTimeout bounds one statement. Default 30 s, negative: no bound.
 	StatementTimeout time.Duration
+	// StatementMemory bounds what one statement holds at a time, in bytes, by an
+	// estimate. Default 256 MiB, negative: no bound. Over it the statement ends with
+	// CodeResourceExhausted.
+	StatementMemory int64
+	// StatementRows bounds the rows of one result. Default 10 million, negative: no
+	// bound.
+	StatementRows int64
+	// StatementSteps bounds the work of one statement: nodes scanned, edges followed
+	// and rows handled. Default a billion, negative: no bound.
+	StatementSteps int64
 	// TxIdle and TxTotal bound a writing transaction that is open: without a
 	// statement, and altogether, since it keeps other writers out. Defaults 2 s
 	// and 10 s.

@@ -1,9 +1,11 @@
 package eval
 
 import (
+	"io"
 	"regexp"
 	resyntax "regexp/syntax"
 	"strings"
+	"unicode/utf8"
 
 	"engram/graph/value"
 	"engram/query/internal/bound"
@@ -69,7 +71,42 @@ func (p *pattern) match(e *Env, s string, span syntax.Span) (bool, error) {
 	if err := e.step(1 + int(work/stepMatch)); err != nil {
 		return false, err
 	}
-	return p.re.MatchString(s), nil
+	if work <= longMatch {
+		return p.re.MatchString(s), nil
+	}
+	r := &stoppable{s: s, env: e, steps: int(stopEvery*p.insts/stepMatch) + 1}
+	ok := p.re.MatchReader(r)
+	return ok, r.err
+}
+
+// A match of more work than longMatch reads its text through a stoppable, which
+// looks every stopEvery characters whether the statement is to end.
+const (
+	longMatch = 1 << 20
+	stopEvery = 1024
+)
+
+// stoppable reads a text for a regular expression until Step says stop: then the
+// text ends early, and the error says why.
+type stoppable struct {
+	s     string
+	env   *Env
+	steps int
+	n     int
+	err   error
+}
+
+// ReadRune implements io.RuneReader.
+func (r *stoppable) ReadRune() (rune, int, error) {
+	if r.n++; r.n%stopEvery == 0 && r.err == nil {
+		r.err = r.env.step(r.steps)
+	}
+	if r.err != nil || r.s == "" {
+		return 0, 0, io.EOF
+	}
+	c, size := utf8.DecodeRuneInString(r.s)
+	r.s = r.s[size:]
+	return c, size, nil
 }
 
 // matches compiles s =~ pattern: whether the whole string matches.

@@ -2,7 +2,7 @@ package fn
 
 import (
 	"math"
-	"sort"
+	"slices"
 
 	"engram/graph/value"
 )
@@ -66,7 +66,44 @@ type percentiler struct {
 	name        string
 	interpolate bool
 	at          float64
-	values      []value.Value
+	runs        [][]value.Value // each in order; the next is shorter than half
+	tail        []value.Value   // not yet in order
+	n           int
+}
+
+// sortedRun is how many values are put in order at a time. Longer runs are merged
+// of two as they come, so that millions of values need no long pause at the end,
+// in which nobody could stop the statement.
+const sortedRun = 4096
+
+// flush makes a run of the tail and merges runs of about the same length; with
+// all, all of them.
+func (p *percentiler) flush(all bool) {
+	if len(p.tail) > 0 {
+		slices.SortStableFunc(p.tail, value.Order)
+		p.runs = append(p.runs, p.tail)
+		p.tail = nil
+	}
+	for len(p.runs) > 1 {
+		a, b := p.runs[len(p.runs)-2], p.runs[len(p.runs)-1]
+		if !all && len(b) < len(a) {
+			return
+		}
+		p.runs = append(p.runs[:len(p.runs)-2], mergeRuns(a, b))
+	}
+}
+
+// mergeRuns merges two runs; of equal values those of a come first.
+func mergeRuns(a, b []value.Value) []value.Value {
+	out := make([]value.Value, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if value.Order(b[0], a[0]) < 0 {
+			out, b = append(out, b[0]), b[1:]
+		} else {
+			out, a = append(out, a[0]), a[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }
 
 func (p *percentiler) Add(args []value.Value) error {
@@ -82,32 +119,36 @@ func (p *percentiler) Add(args []value.Value) error {
 	if !(p.at >= 0 && p.at <= 1) {
 		return outOfRange("the percentile of %s() must be from 0.0 to 1.0, but is %v", p.name, p.at)
 	}
-	p.values = append(p.values, args[0])
+	p.n++
+	if p.tail = append(p.tail, args[0]); len(p.tail) == sortedRun {
+		p.flush(false)
+	}
 	return nil
 }
 
 func (p *percentiler) Result() (value.Value, error) {
-	n := len(p.values)
+	n := p.n
 	if n == 0 {
 		return value.Null, nil
 	}
-	sort.SliceStable(p.values, func(i, j int) bool { return value.Order(p.values[i], p.values[j]) < 0 })
+	p.flush(true)
+	values := p.runs[0]
 	if !p.interpolate {
 		// The least value with at least that share of values up to it.
 		i := int(math.Ceil(p.at*float64(n))) - 1
-		return p.values[max(i, 0)], nil
+		return values[max(i, 0)], nil
 	}
 	position := p.at * float64(n-1)
 	low := int(math.Floor(position))
 	high := min(low+1, n-1)
-	a, b, share := p.values[low].AsFloat(), p.values[high].AsFloat(), position-float64(low)
+	a, b, share := values[low].AsFloat(), values[high].AsFloat(), position-float64(low)
 	if share == 0 {
 		return value.Float(a), nil
 	}
 	return value.Float(a*(1-share) + b*share), nil
 }
 
-func (p *percentiler) Size() int { return 48 + len(p.values)*valueSize }
+func (p *percentiler) Size() int { return 48 + p.n*valueSize }
 
 // deviation is stDev and stDevP by Welford's method (Technometrics 4/3, 1962),
 // which loses no digits to large means.

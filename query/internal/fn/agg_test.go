@@ -165,3 +165,23 @@ func TestAggregatesOfDurations(t *testing.T) {
 		}
 	}
 }
+
+// Many runs give what one sort would: the value at every percentile.
+func TestPercentileOfManyValues(t *testing.T) {
+	n := 3*sortedRun + 17
+	for i := 0; i <= 10; i++ {
+		a, _ := LookupAggregate("percentileDisc")
+		agg := a.New()
+		for j := range n {
+			v := value.Int(int64(j * 7919 % n)) // each number below n once
+			if err := agg.Add([]value.Value{v, value.Float(float64(i) / 10)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := agg.Result()
+		want := max(int64(math.Ceil(float64(i)/10*float64(n)))-1, 0)
+		if err != nil || got.AsInt() != want {
+			t.Errorf("percentile %d0: got %v, %v; want %d", i, got, err, want)
+		}
+	}
+}

@@ -167,6 +167,9 @@ func (o *sorter) sort() error {
 			compared = 0
 			stop = o.f.step(checkEvery)
 		}
+		if stop != nil {
+			return 0 // all equal: the sort is over soon
+		}
 		return o.compare(a, b)
 	})
 	return stop
