@@ -112,6 +112,10 @@ func summary(res *engram.Result) string {
 		{c.PropertiesRemoved, "property removed"},
 		{c.LabelsAdded, "label added"},
 		{c.LabelsRemoved, "label removed"},
+		{c.IndexesAdded, "index added"},
+		{c.IndexesRemoved, "index removed"},
+		{c.ConstraintsAdded, "constraint added"},
+		{c.ConstraintsRemoved, "constraint removed"},
 	} {
 		if n.n > 0 {
 			parts = append(parts, plural(n.n, n.what))

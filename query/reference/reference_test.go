@@ -273,6 +273,10 @@ func changes(res *engram.Result) []string {
 		{c.PropertiesRemoved, "property removed", "properties removed"},
 		{c.LabelsAdded, "label added", "labels added"},
 		{c.LabelsRemoved, "label removed", "labels removed"},
+		{c.IndexesAdded, "index added", "indexes added"},
+		{c.IndexesRemoved, "index removed", "indexes removed"},
+		{c.ConstraintsAdded, "constraint added", "constraints added"},
+		{c.ConstraintsRemoved, "constraint removed", "constraints removed"},
 	} {
 		switch {
 		case n.n == 1:
