@@ -94,7 +94,8 @@ func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if puts, err = tx.schemaPuts(tx.w.vocabPuts(tx.w.declared.puts(puts, tx.db.seal), tx.db.seal)); err != nil {
+	puts = countPuts(tx.w.declared.puts(puts, tx.db.seal), tx.db.seal, tx.base.counts, counts)
+	if puts, err = tx.schemaPuts(tx.w.vocabPuts(puts, tx.db.seal)); err != nil {
 		return nil, nil, err
 	}
 	entry := tx.entry(changed)

@@ -49,7 +49,8 @@ func (l *Loader) declaredPuts(puts []store.Put, src source) ([]store.Put, map[ui
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.puts(puts, l.db.seal), addCounts(l.base.counts, delta), nil
+	counts := addCounts(l.base.counts, delta)
+	return countPuts(c.puts(puts, l.db.seal), l.db.seal, l.base.counts, counts), counts, nil
 }
 
 func (l *Loader) checkUnique(d *indexDef, val string, src source) error {

@@ -18,6 +18,10 @@ import (
 // metaSchema begins the keys of definitions in the meta space; their id follows.
 var metaSchema = []byte("graph/schema/")
 
+// metaCounts begins the keys of the statistics of indexes; the id of the index
+// follows.
+var metaCounts = []byte("graph/counts/")
+
 func schemaKey(id uint64) []byte { return key.Uint(slices.Clone(metaSchema), id) }
 
 // storedDef is a definition as it is stored. The names of its fields are part of
@@ -123,7 +127,7 @@ func (d *indexDef) put(seal record.Sealer) (store.Put, error) {
 	return store.Put{Space: store.Meta, Key: k, Value: seal.Seal(store.Meta, k, payload)}, nil
 }
 
-// schema reads the definitions and counts the entries of their indexes.
+// schema reads the definitions and the statistics of their indexes.
 func (l *loaded) schema() error {
 	l.state.schema, l.state.counts = noSchema, map[uint64]counts64{}
 	var defs []*indexDef
@@ -146,13 +150,56 @@ func (l *loaded) schema() error {
 	}
 	l.state.schema = newSchemaTable(defs, 1)
 	for _, d := range defs {
-		c, err := l.count(d)
+		c, err := l.storedCounts(d)
 		if err != nil {
 			return err
 		}
 		l.state.counts[d.ID] = c
 	}
 	return nil
+}
+
+// storedCounts reads the statistics of an index.
+func (l *loaded) storedCounts(d *indexDef) (c counts64, err error) {
+	k := countsKey(d.ID)
+	sealed, err := l.r.Get(store.Meta, k)
+	if err != nil {
+		return c, err
+	}
+	if sealed == nil {
+		return l.count(d)
+	}
+	payload, err := l.seal.Open(store.Meta, k, sealed)
+	if err != nil {
+		return c, err
+	}
+	entries, n := binary.Uvarint(payload)
+	distinct, m := binary.Uvarint(payload[max(n, 0):])
+	if n <= 0 || m <= 0 || n+m != len(payload) {
+		return c, l.seal.Damaged(store.Meta, k, "it is not two numbers")
+	}
+	return counts64{int64(entries), int64(distinct)}, nil
+}
+
+func countsKey(id uint64) []byte { return key.Uint(slices.Clone(metaCounts), id) }
+
+// countPuts appends the statistics that differ from those of the base.
+func countPuts(puts []store.Put, seal record.Sealer, base, counts map[uint64]counts64) []store.Put {
+	for _, id := range slices.Sorted(maps.Keys(counts)) {
+		c := counts[id]
+		if old, ok := base[id]; ok && old == c {
+			continue
+		}
+		k := countsKey(id)
+		payload := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(c.entries)), uint64(c.distinct))
+		puts = append(puts, store.Put{Space: store.Meta, Key: k, Value: seal.Seal(store.Meta, k, payload)})
+	}
+	for _, id := range slices.Sorted(maps.Keys(base)) {
+		if _, ok := counts[id]; !ok {
+			puts = append(puts, store.Put{Space: store.Meta, Key: countsKey(id)})
+		}
+	}
+	return puts
 }
 
 // count reads all of an index.
