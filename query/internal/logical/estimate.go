@@ -94,7 +94,7 @@ func (e estimator) fanout(have Slots, s *step) float64 {
 		if len(s.rel.Types) == 0 {
 			edges = float64(e.g.EdgeCount(0))
 		}
-		degree = edges / math.Max(1, float64(e.g.NodeCount(0)))
+		degree = edges / math.Max(1, e.holders(from))
 	}
 	if s.rel.Dir == syntax.Undirected {
 		degree *= 2
@@ -108,6 +108,17 @@ func (e estimator) fanout(have Slots, s *step) float64 {
 		return math.Pow(math.Max(degree, 2), 3)
 	}
 	return degree
+}
+
+// holders is how many nodes the edges at slot are taken to be spread over: those
+// of the rarest label it must have. Edges of a type mostly begin, and end, at
+// nodes of one label.
+func (e estimator) holders(slot int) float64 {
+	n := e.nodes("")
+	for _, label := range labelsOf(e.preds, slot) {
+		n = math.Min(n, e.nodes(label))
+	}
+	return n
 }
 
 // labelTest tells whether p tests slot for one plain label.

@@ -20,10 +20,20 @@ type nodeList struct {
 	ids  []value.NodeID // of the batch at hand
 	got  []value.NodeID // of the current input row
 	pos  int
+	held int64 // bytes of got
+}
+
+const idBytes = 8
+
+// hold takes the memory of the list from the budget, in place of what it had.
+func (o *nodeList) hold(bytes int64) error {
+	more := bytes - o.held
+	o.held = bytes
+	return o.f.grow(more)
 }
 
 func (o *nodeList) open(f *frame) error {
-	o.got, o.pos = o.got[:0], 0
+	o.got, o.pos, o.held = o.got[:0], 0, 0
 	return o.fan.open(f)
 }
 
@@ -44,6 +54,9 @@ func (o *nodeList) list(find func() error) (*batch.Batch, error) {
 			if err := find(); err != nil {
 				return nil, err
 			}
+			if err := o.hold(int64(len(o.got)) * idBytes); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		n := min(len(o.got)-o.pos, batch.Size-len(o.src))
@@ -54,7 +67,7 @@ func (o *nodeList) list(find func() error) (*batch.Batch, error) {
 		o.pos += n
 	}
 	if len(o.src) == 0 {
-		return nil, nil
+		return nil, o.hold(0)
 	}
 	found := o.col(o.slot, len(o.ids))
 	for i, id := range o.ids {

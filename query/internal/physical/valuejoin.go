@@ -14,7 +14,7 @@ type valueJoin struct {
 	label, key string
 	probe      eval.Fn
 	table      map[uint64][]value.NodeID // by hash, each in ascending order
-	held       int64
+	taken      int64                     // bytes of table
 }
 
 func (c *compiler) valueJoin(o *logical.ValueJoin) operator {
@@ -24,7 +24,7 @@ func (c *compiler) valueJoin(o *logical.ValueJoin) operator {
 }
 
 func (o *valueJoin) open(f *frame) error {
-	o.table, o.held = nil, 0
+	o.table, o.taken = nil, 0
 	return o.nodeList.open(f)
 }
 
@@ -32,8 +32,8 @@ func (o *valueJoin) next() (*batch.Batch, error) {
 	b, err := o.list(o.find)
 	if b == nil && err == nil {
 		o.table = nil
-		err = o.f.grow(-o.held)
-		o.held = 0
+		err = o.f.grow(-o.taken)
+		o.taken = 0
 	}
 	return b, err
 }
@@ -78,7 +78,7 @@ func (o *valueJoin) build() error {
 				o.table[h] = append(o.table[h], ids[i])
 			}
 		}
-		o.held += int64(n) * nodeBytes
+		o.taken += int64(n) * nodeBytes
 		if err := o.f.grow(int64(n) * nodeBytes); err != nil {
 			return err
 		}
