@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -80,15 +81,13 @@ func (d *disk) load(want manifest, head uint64) (*generation, error) {
 		return nil, fmt.Errorf("vectors: at seq %d, ahead of the database at %d", m.Seq, head)
 	}
 	g := newGeneration(d.dim, m.Seq)
-	for _, f := range m.Files {
-		entries, err := readFile(d.dir, f, d.dim)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			e.seq = min(e.seq, m.Seq)
-			g.add(e)
-		}
+	entries, err := d.read(m.Files)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		e.seq = min(e.seq, m.Seq)
+		g.add(e)
 	}
 	g.flushed = g.n
 	d.m = m
@@ -98,38 +97,41 @@ func (d *disk) load(want manifest, head uint64) (*generation, error) {
 
 // append writes the entries from one number to another, and the seq. Of the newest
 // files, those are merged that are not much greater than what follows them, so that
-// there are few, and each entry is rewritten a few times only.
+// there are few, and each entry is rewritten a few times only. When one of them
+// turns out damaged, everything is written anew from memory.
 func (d *disk) append(g *generation, from, to uint32, seq uint64) error {
 	next := d.m
 	next.Seq = seq
-	next.Files = append([]file(nil), d.m.Files...)
 	if to > from {
-		entries := make([]entry, 0, to-from)
-		g.mu.RLock()
-		for i := from; i < to; i++ {
-			entries = append(entries, g.at(i))
-		}
-		g.mu.RUnlock()
-		keep, size := len(next.Files), len(entries)
+		added := g.slice(from, to)
+		keep, size := len(next.Files), len(added)
 		for keep > 0 && next.Files[keep-1].Count <= 2*size {
 			keep--
 			size += next.Files[keep].Count
 		}
-		var all []entry
-		for _, f := range next.Files[keep:] {
-			old, err := readFile(d.dir, f, d.dim)
-			if err != nil {
-				return err
-			}
-			all = append(all, old...)
+		all, err := d.read(next.Files[keep:])
+		if err != nil {
+			keep, all, added = 0, nil, g.slice(0, to)
 		}
-		f, err := d.writeFile(&next, merged(append(all, entries...), keep == 0))
+		f, err := d.writeFile(&next, merged(append(all, added...), keep == 0))
 		if err != nil {
 			return err
 		}
-		next.Files = append(next.Files[:keep], f)
+		next.Files = append(slices.Clone(next.Files[:keep]), f)
 	}
 	return d.commit(next)
+}
+
+func (d *disk) read(files []file) ([]entry, error) {
+	var all []entry
+	for _, f := range files {
+		entries, err := readFile(d.dir, f, d.dim)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, entries...)
+	}
+	return all, nil
 }
 
 // merged returns the newest entry of each node, in order. In the oldest file nodes
@@ -153,11 +155,7 @@ func (d *disk) replace(g *generation, seq uint64) error {
 	next := d.m
 	next.Seq, next.Files = seq, nil
 	if g.n > 0 {
-		entries := make([]entry, g.n)
-		for i := range entries {
-			entries[i] = g.at(uint32(i))
-		}
-		f, err := d.writeFile(&next, merged(entries, true))
+		f, err := d.writeFile(&next, merged(g.slice(0, g.n), true))
 		if err != nil {
 			return err
 		}
@@ -171,7 +169,7 @@ func (d *disk) writeFile(m *manifest, entries []entry) (file, error) {
 	f := file{Name: fmt.Sprintf("%08d.vec", m.Next), Count: len(entries)}
 	data := encodeFile(entries, d.dim)
 	f.Sum = crc32.Checksum(data, castagnoli)
-	return f, writeAside(filepath.Join(d.dir, f.Name), data)
+	return f, errors.Join(writeAside(filepath.Join(d.dir, f.Name), data), syncDir(d.dir))
 }
 
 // commit makes a manifest the current one: the moment at which what was written
@@ -222,9 +220,11 @@ func writeAside(path string, data []byte) error {
 	return nil
 }
 
+const asideSuffix = ".damaged"
+
 // setAside keeps what could not be used, in place of an earlier one.
 func setAside(dir string) error {
-	aside := dir + ".damaged"
+	aside := dir + asideSuffix
 	if err := os.RemoveAll(aside); err != nil {
 		return fmt.Errorf("vectors: %w", err)
 	}

@@ -174,12 +174,23 @@ func (g *generation) find(id value.NodeID, n uint32) (uint32, bool) {
 	return at - 1, g.chunks[k].heads[in].kind() == isVector
 }
 
-// at returns an entry.
+// at returns an entry. The caller holds the lock, or is the one that adds.
 func (g *generation) at(i uint32) entry {
 	k, in := split(i)
 	c := g.chunks[k]
 	h := &c.heads[in]
 	return entry{h.node, h.seq, h.kind(), c.code(in, g.dim)}
+}
+
+// slice returns the entries from one number to another.
+func (g *generation) slice(from, to uint32) []entry {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	out := make([]entry, 0, to-from)
+	for i := from; i < to; i++ {
+		out = append(out, g.at(i))
+	}
+	return out
 }
 
 // wasteful reports whether most entries are of no use any more.

@@ -63,7 +63,8 @@ func (v *View) With(docs []Doc) *View {
 		o.at[e.node] = i
 		if at, ok := v.gen.find(e.node, v.n); ok {
 			o.hidden[at] = true
-			replaced = append(replaced, v.gen.at(at).code)
+			k, in := split(at)
+			replaced = append(replaced, v.chunks[k].code(in, v.gen.dim))
 		}
 	}
 	o.total = func(base totals) totals {
