@@ -101,6 +101,9 @@ func start(driver store.Driver, loaded *loaded, ix *text.Index, opts Options, pl
 	db.engine = engine
 	ctx, stop := context.WithCancel(context.Background())
 	db.stop = stop
+	if loaded.textLater {
+		db.beginText(ctx)
+	}
 	if opts.manual {
 		close(db.stopped)
 		return db, nil

@@ -96,19 +96,20 @@ func openDriver(ctx context.Context, driver store.Driver, opts Options, place pl
 // comes from its file and the log behind it, else it is built from the node
 // records and the blocks of edges.
 type loaded struct {
-	ctx     context.Context //nolint:containedctx // of one opening
-	r       store.Reader
-	opts    *Options
-	seal    record.Sealer
-	tag     extid.Tag
-	created int64
-	head    store.Seq
-	state   *state
-	graves  map[value.NodeID]bool
-	last    marks // the highest ids seen
-	from    from
-	logged  uint64   // bytes of the log that was replayed
-	notes   []string // what was odd but could be dealt with
+	ctx       context.Context //nolint:containedctx // of one opening
+	r         store.Reader
+	opts      *Options
+	seal      record.Sealer
+	tag       extid.Tag
+	created   int64
+	head      store.Seq
+	state     *state
+	graves    map[value.NodeID]bool
+	last      marks // the highest ids seen
+	from      from
+	textLater bool     // the text index is opened later
+	logged    uint64   // bytes of the log that was replayed
+	notes     []string // what was odd but could be dealt with
 }
 
 func (l *loaded) load(place place) error {

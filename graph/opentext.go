@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"maps"
@@ -25,6 +26,9 @@ func (l *loaded) openText(place place) (*text.Index, error) {
 	o := text.Options{Fields: l.opts.textFields(), Identity: fmt.Sprintf("%010x", uint64(l.tag)), Head: head}
 	if !place.readOnly {
 		o.Dir = place.textDir
+		if ix, err := l.openTextLater(o); ix != nil || err != nil {
+			return ix, err
+		}
 	}
 	ix, err := text.Open(o)
 	if err != nil {
@@ -37,6 +41,39 @@ func (l *loaded) openText(place place) (*text.Index, error) {
 		}
 	}
 	return ix, nil
+}
+
+// openTextLater is for an index that needs no more than what the log has: it is
+// opened, which means reading it, when it is needed or a little later. Anything
+// else gives nil.
+func (l *loaded) openTextLater(o text.Options) (*text.Index, error) {
+	applied, ok := text.Peek(o)
+	if !ok || applied == 0 {
+		return nil, nil
+	}
+	var docs []text.Doc
+	if applied < o.Head {
+		var err error
+		if docs, ok, err = l.changedSince(applied); !ok || err != nil {
+			return nil, err
+		}
+	}
+	l.textLater = true
+	return text.OpenLater(o, applied, docs)
+}
+
+// beginText starts an index that is opened later. If it turns out to be damaged,
+// it is filled anew as of a snapshot taken then.
+func (db *DB) beginText(ctx context.Context) {
+	db.text.Begin(func(load func(seq uint64, docs iter.Seq2[text.Doc, error]) error) error {
+		snap, err := db.engine.Snapshot()
+		if err != nil {
+			return err
+		}
+		defer snap.Close()
+		from := &loaded{ctx: ctx, r: scanner{snap}, opts: &db.opts, seal: db.seal, state: snap.Version()}
+		return load(uint64(snap.Seq()), from.documents())
+	})
 }
 
 func (l *loaded) catchUp(ix *text.Index, head uint64) error {

@@ -17,7 +17,7 @@ import (
 const batchDocs = 1000
 
 // loadDocs is how many go in one batch when an index is filled from scratch.
-const loadDocs = 10_000
+const loadDocs = 3000
 
 // rootFile is the file that names an index's segments. Opening a directory in
 // which it is missing or empty deletes every segment there.

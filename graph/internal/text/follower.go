@@ -16,6 +16,15 @@ func (ix *Index) follow(ctx context.Context) {
 	defer close(ix.done)
 	ticker := time.NewTicker(ix.opts.FlushEvery)
 	defer ticker.Stop()
+	if l := ix.pending(); l != nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.wanted:
+		case <-ticker.C:
+		}
+		ix.openNow(l)
+	}
 	failures, skip := 0, 0
 	for {
 		select {
@@ -50,6 +59,9 @@ func (ix *Index) Resume() { ix.paused.Store(false) }
 
 // Flush writes everything published to disk now.
 func (ix *Index) Flush() error {
+	if err := ix.opened(); err != nil {
+		return err
+	}
 	ix.flushLock.Lock()
 	defer ix.flushLock.Unlock()
 	if err := ix.usable(); err != nil {

@@ -22,8 +22,9 @@ type Index struct {
 	// writeLock is held while the tail grows or a generation changes. Lock order:
 	// flushLock, writeLock, genLock.
 	writeLock sync.Mutex
-	genLock   sync.RWMutex // guards gens, never held long
+	genLock   sync.RWMutex // guards gens and late, never held long
 	gens      []*generation
+	late      *late         // nil once the index is open
 	durable   atomic.Uint64 // newest published seq
 	closed    atomic.Bool
 	broken    atomic.Pointer[error]
@@ -47,6 +48,24 @@ type Index struct {
 // aside to Dir.damaged, and an empty index at seq 0 takes its place: AppliedSeq
 // tells from where to Publish again, or whether to Load.
 func Open(o Options) (*Index, error) {
+	ix, err := newIndex(o)
+	if err != nil {
+		return nil, err
+	}
+	b := emptyBase(ix.fields)
+	if o.Dir != "" {
+		if ix.disk, b, err = openDisk(ix.opts, ix.print); err != nil {
+			return nil, err
+		}
+	}
+	ix.durable.Store(b.seq)
+	ix.gens = []*generation{{base: b, tail: newTail(len(ix.fields))}}
+	ix.run()
+	return ix, nil
+}
+
+// newIndex makes an index that is neither open nor running.
+func newIndex(o Options) (*Index, error) {
 	o, err := o.filled()
 	if err != nil {
 		return nil, err
@@ -55,27 +74,27 @@ func Open(o Options) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	ix := &Index{
+	return &Index{
 		opts: o, fields: o.Fields, analyzer: a, print: o.fingerprint(),
 		kick: make(chan struct{}, 1), flushed: make(chan struct{}), done: make(chan struct{}),
-	}
-	b := emptyBase(ix.fields)
-	if o.Dir != "" {
-		if ix.disk, b, err = openDisk(o, ix.print); err != nil {
-			return nil, err
-		}
-	}
-	ix.durable.Store(b.seq)
-	ix.gens = []*generation{{base: b, tail: newTail(len(ix.fields))}}
+	}, nil
+}
+
+// run starts the follower.
+func (ix *Index) run() {
 	ctx, stop := context.WithCancel(context.Background())
 	ix.stop = stop
 	go ix.follow(ctx)
-	return ix, nil
 }
 
 // AppliedSeq returns the seq up to which the index on disk has everything. After
 // Open, every transaction behind it has to be published, in order.
-func (ix *Index) AppliedSeq() uint64 { return ix.current().base.seq }
+func (ix *Index) AppliedSeq() uint64 {
+	if l := ix.pending(); l != nil {
+		return l.applied
+	}
+	return ix.current().base.seq
+}
 
 // PublishedSeq returns the newest seq that was published.
 func (ix *Index) PublishedSeq() uint64 { return ix.durable.Load() }
@@ -109,6 +128,13 @@ func (ix *Index) Publish(seq uint64, docs []Doc) {
 	if seq <= ix.durable.Load() || ix.closed.Load() {
 		return
 	}
+	if l := ix.pending(); l != nil {
+		if ix.broken.Load() == nil {
+			l.enqueue(seq, analysed)
+		}
+		ix.durable.Store(seq)
+		return
+	}
 	g := ix.current()
 	for _, d := range analysed {
 		if err := g.tail.add(d, g.base); err != nil {
@@ -138,7 +164,7 @@ func (ix *Index) breakDown(err error) {
 // MaxStall at most: the tail never drops anything, so it slows its source. Call
 // it before taking the write slot.
 func (ix *Index) Throttle(ctx context.Context) error {
-	if ix.disk == nil || ix.tailLen() < ix.opts.MaxTail || ix.paused.Load() {
+	if ix.opts.Dir == "" || ix.tailLen() < ix.opts.MaxTail || ix.paused.Load() {
 		return nil
 	}
 	timer := time.NewTimer(ix.opts.MaxStall)
@@ -160,7 +186,14 @@ func (ix *Index) Throttle(ctx context.Context) error {
 	}
 }
 
-func (ix *Index) tailLen() int { return len(ix.current().tail.entries()) }
+func (ix *Index) tailLen() int {
+	ix.genLock.RLock()
+	defer ix.genLock.RUnlock()
+	if ix.late != nil {
+		return int(ix.late.docs.Load())
+	}
+	return len(ix.gens[len(ix.gens)-1].tail.entries())
+}
 
 // install makes g the current generation. The write lock is held.
 func (ix *Index) install(g *generation) {
@@ -185,6 +218,13 @@ type Stats struct {
 
 // Stats returns what the index is doing.
 func (ix *Index) Stats() Stats {
+	if l := ix.pending(); l != nil {
+		s := Stats{Published: ix.durable.Load(), Applied: l.applied, Tail: ix.tailLen()}
+		if err := ix.broken.Load(); err != nil {
+			s.LastError = *err
+		}
+		return s
+	}
 	g := ix.current()
 	s := Stats{
 		Published: ix.durable.Load(), Applied: g.base.seq, Tail: len(g.tail.entries()),
@@ -202,12 +242,21 @@ func (ix *Index) Close() error {
 	if !ix.closed.CompareAndSwap(false, true) {
 		return nil
 	}
-	ix.stop()
-	<-ix.done
+	if ix.stop != nil {
+		ix.stop()
+		<-ix.done
+	}
+	if l := ix.pending(); l != nil && ix.broken.Load() == nil {
+		if l.docs.Load() < closingDocs {
+			ix.abandon(l)
+		} else {
+			ix.openNow(l)
+		}
+	}
 	ix.flushLock.Lock()
 	defer ix.flushLock.Unlock()
 	var err error
-	if ix.disk != nil && ix.broken.Load() == nil && !ix.paused.Load() {
+	if ix.disk != nil && ix.pending() == nil && ix.broken.Load() == nil && !ix.paused.Load() {
 		err = ix.flushLocked(true)
 	}
 	ix.writeLock.Lock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"iter"
 	"time"
 
 	"engram/graph/value"
@@ -43,6 +44,9 @@ type Options struct {
 	// Head is the newest durable seq of the truth. An index that is ahead of it
 	// is set aside: the truth was restored from a backup.
 	Head uint64
+	// Rebuild is called when an index that was to be opened later turned out to be
+	// of no use: it hands all documents as of one seq to load. See OpenLater.
+	Rebuild func(load func(seq uint64, docs iter.Seq2[Doc, error]) error) error
 	// K1 and B are BM25's parameters; 0 means 1.2 and 0.4. B below 0 means 0.
 	K1, B float64
 	// FlushEvery is how long a change waits at most before it is written to

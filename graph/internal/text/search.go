@@ -22,6 +22,10 @@ func (v *View) Search(q Query) ([]Hit, error) {
 	if len(groups) == 0 {
 		return nil, nil
 	}
+	v, err := v.resolve()
+	if err != nil {
+		return nil, err
+	}
 	if !v.gen.base.pin.acquire() {
 		return nil, ErrClosed
 	}

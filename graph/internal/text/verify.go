@@ -27,10 +27,10 @@ const minSegmentBytes = 64
 // library's. So the newest snapshot has to be whole before it may have a go, which
 // means reading it: some 10 ms for 100 MB in the page cache.
 func openable(dir string) (header, error) {
-	if _, err := os.Stat(filepath.Join(dir, damagedFile)); err == nil {
-		return header{}, fmt.Errorf("text index: %s was found to be damaged", dir)
+	if err := markedDamaged(dir); err != nil {
+		return header{}, err
 	}
-	r, err := readRoot(filepath.Join(dir, rootFile))
+	r, err := readRoot(rootPath(dir))
 	if err != nil {
 		return header{}, err
 	}
@@ -40,6 +40,16 @@ func openable(dir string) (header, error) {
 		}
 	}
 	return decodeHeader(r.header)
+}
+
+func rootPath(dir string) string { return filepath.Join(dir, rootFile) }
+
+// markedDamaged is an error when the index was found to be damaged before.
+func markedDamaged(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, damagedFile)); err == nil {
+		return fmt.Errorf("text index: %s was found to be damaged", dir)
+	}
+	return nil
 }
 
 // root is what a root file says of its newest snapshot.
@@ -112,7 +122,7 @@ func panicOnFault() func() {
 // Verify reads every segment on disk and compares its checksum, as Open does. It
 // is for the consistency check.
 func (ix *Index) Verify() error {
-	if err := ix.usable(); err != nil {
+	if err := errors.Join(ix.usable(), ix.opened()); err != nil {
 		return err
 	}
 	b := ix.current().base

@@ -19,6 +19,8 @@ type View struct {
 	gen  *generation
 	n    uint32      // entries of the tail that it sees
 	pend []*document // changes on top, in order, that are not published
+	late *late       // the index was not open when the view was taken; seq is what
+	seq  uint64      // it is of
 }
 
 // At returns the text as of seq. All transactions up to seq have to be published,
@@ -30,6 +32,9 @@ func (ix *Index) At(seq uint64) (*View, error) {
 	}
 	ix.genLock.RLock()
 	defer ix.genLock.RUnlock()
+	if ix.late != nil {
+		return &View{ix: ix, late: ix.late, seq: seq}, nil
+	}
 	for i := len(ix.gens) - 1; i >= 0; i-- {
 		// An older generation is complete up to where the next one starts.
 		if g := ix.gens[i]; g.base.seq <= seq {
@@ -164,6 +169,10 @@ func (r *reading) node(doc uint32) (value.NodeID, error) {
 // EachNode calls fn for every node with text, in no certain order, until it
 // returns false: for comparing the index with the truth.
 func (v *View) EachNode(fn func(value.NodeID) bool) error {
+	v, err := v.resolve()
+	if err != nil {
+		return err
+	}
 	if !v.gen.base.pin.acquire() {
 		return ErrClosed
 	}
@@ -201,6 +210,10 @@ func (r *reading) excepted(doc uint32) bool {
 
 // Count returns how many nodes have text.
 func (v *View) Count() (int64, error) {
+	v, err := v.resolve()
+	if err != nil {
+		return 0, err
+	}
 	if !v.gen.base.pin.acquire() {
 		return 0, ErrClosed
 	}

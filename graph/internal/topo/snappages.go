@@ -102,8 +102,10 @@ func (r *reading) times(out []int64) {
 			out[i] = base
 		}
 	case 4:
-		for i := range out {
-			out[i] = base + int64(int32(r.u32()))
+		if b := r.take(4 * len(out)); b != nil {
+			for i := range out {
+				out[i] = base + int64(int32(binary.LittleEndian.Uint32(b[4*i:])))
+			}
 		}
 	case 8:
 		for i := range out {
@@ -193,8 +195,10 @@ func (r *reading) columns(p *edgePage, has columnSet) {
 	}
 	if has&colCreated != 0 {
 		p.created = new([edgePer]int32)
-		for i := range p.created {
-			p.created[i] = int32(r.u32())
+		if b := r.take(4 * edgePer); b != nil {
+			for i := range p.created {
+				p.created[i] = int32(binary.LittleEndian.Uint32(b[4*i:]))
+			}
 		}
 	}
 	if has&colCreatedL != 0 {
