@@ -57,9 +57,10 @@ type Params struct {
 	Residual float64
 	// Depth is how many hops activation travels at most, 1 to 16; default 2.
 	Depth int
-	// Factor scales an edge by its type and direction; nil: 1 for all. A factor
-	// of 0 closes the edge. Values are clamped to 0 to 16.
-	Factor func(relType uint32, out bool) float64
+	// Factor scales an edge by its type and direction, and by the step, from 1,
+	// in which activation goes over it; nil: 1 for all. A factor of 0 closes the
+	// edge. Values are clamped to 0 to 16.
+	Factor func(step int, relType uint32, out bool) float64
 	// EdgesPerNode caps the edges followed from one node, strongest first;
 	// default 256.
 	EdgesPerNode int

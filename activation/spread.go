@@ -48,10 +48,10 @@ func Spread(ctx context.Context, src Source, seeds []Seed, params Params) (*Resu
 		return nil, err
 	}
 	s := &spread{src: src, p: p, restart: uint64(p.Restart * float64(restartUnit)), res: &Result{}}
-	if err := s.plant(seeds); err != nil {
+	if err := s.plant(seeds, 0); err != nil {
 		return nil, err
 	}
-	for round := 0; round < p.Depth && !s.full; round++ {
+	for s.step = 1; s.step <= p.Depth && !s.full; s.step++ {
 		pushed, err := s.round(ctx)
 		if err != nil {
 			return nil, err
@@ -67,6 +67,7 @@ type spread struct {
 	src     Source
 	p       Params
 	restart uint64
+	step    int // the one at hand, from 1
 	res     *Result
 	full    bool // MaxEdges was met: no further rounds
 
@@ -74,7 +75,8 @@ type spread struct {
 	factors                        []uint64
 }
 
-func (s *spread) plant(seeds []Seed) error {
+// plant gives the seeds their shares of unit; unit 0 stands for their sum.
+func (s *spread) plant(seeds []Seed, unit float64) error {
 	sum := 0.0
 	for _, seed := range seeds {
 		if !(seed.Weight > 0) || math.IsInf(seed.Weight, 0) {
@@ -90,6 +92,9 @@ func (s *spread) plant(seeds []Seed) error {
 	}
 	if len(ordered) == 0 {
 		return ErrNoSeeds
+	}
+	if unit != 0 {
+		sum = unit
 	}
 	for _, seed := range ordered {
 		i, ok := s.touch(seed.ID)
@@ -126,25 +131,31 @@ func (s *spread) round(ctx context.Context) (bool, error) {
 	if len(frontier) == 0 {
 		return false, nil
 	}
+	return true, s.visit(ctx, frontier, func(k int, edges []Edge) { s.push(frontier[k], edges) })
+}
+
+// visit hands the edges of every node of the frontier to fn, and then turns what
+// arrived into residuals.
+func (s *spread) visit(ctx context.Context, frontier []int32, fn func(k int, edges []Edge)) error {
 	ids := make([]ID, len(frontier))
 	for k, i := range frontier {
 		ids[k] = s.res.nodes[i].id
 	}
 	err := s.src.Edges(ctx, ids, func(k int, edges []Edge) error {
 		if !s.full {
-			s.push(frontier[k], edges)
+			fn(k, edges)
 		}
 		return ctx.Err()
 	})
 	if err != nil {
-		return false, fmt.Errorf("activation: reading edges: %w", err)
+		return fmt.Errorf("activation: reading edges: %w", err)
 	}
 	for i := range s.res.nodes {
 		st := &s.res.nodes[i]
 		st.residual += st.incoming
 		st.incoming = 0
 	}
-	return true, nil
+	return nil
 }
 
 // frontier lists the nodes with residual, strongest first, so that what a limit
@@ -173,14 +184,10 @@ func (s *spread) push(from int32, edges []Edge) {
 	if total == 0 || float64(r) < s.p.Residual*float64(one)*float64(len(edges)) {
 		return
 	}
-	if s.res.EdgesFollowed+len(edges) > s.p.MaxEdges {
-		s.hitEdges, s.full = true, true
+	if !s.afford(len(edges)) {
 		return
 	}
-	if len(s.res.nodes)+len(edges) > s.p.MaxNodes { // some may find no room: the weakest
-		sort.Sort(&strongest{edges, s.factors, s.src})
-	}
-	s.res.EdgesFollowed += len(edges)
+	s.makeRoom(edges)
 	st := &s.res.nodes[from]
 	st.residual = 0
 	st.kept += r * s.restart / restartUnit
@@ -195,6 +202,24 @@ func (s *spread) push(from int32, edges []Edge) {
 			continue
 		}
 		s.arrive(to, from, e, share)
+	}
+}
+
+// afford counts edges to follow; false means that MaxEdges ends the spread.
+func (s *spread) afford(edges int) bool {
+	if s.res.EdgesFollowed+edges > s.p.MaxEdges {
+		s.hitEdges, s.full = true, true
+		return false
+	}
+	s.res.EdgesFollowed += edges
+	return true
+}
+
+// makeRoom sorts edges, strongest first, when some may find no room: then those
+// are the weakest.
+func (s *spread) makeRoom(edges []Edge) {
+	if len(s.res.nodes)+len(edges) > s.p.MaxNodes {
+		sort.Sort(&strongest{edges, s.factors, s.src})
 	}
 }
 
@@ -259,7 +284,7 @@ func (s *spread) open(edges []Edge) ([]Edge, uint64) {
 func (s *spread) factor(e Edge) uint64 {
 	f := min(max(e.Weight, 0), 1)
 	if s.p.Factor != nil {
-		f *= min(max(s.p.Factor(e.Type, e.Out), 0), factorMax)
+		f *= min(max(s.p.Factor(s.step, e.Type, e.Out), 0), factorMax)
 	}
 	return uint64(f * float64(factorOne))
 }
@@ -316,14 +341,7 @@ func (s *spread) settle() *Result {
 		}
 		return s.src.Less(r.Nodes[i].ID, r.Nodes[j].ID)
 	})
-	for _, l := range []struct {
-		hit   bool
-		limit Limit
-	}{{s.hitNodes, LimitNodes}, {s.hitEdges, LimitEdges}, {s.hitPerNode, LimitEdgesPerNode}} {
-		if l.hit {
-			r.Limits = append(r.Limits, l.limit)
-		}
-	}
+	r.Limits = s.limits()
 	return r
 }
 

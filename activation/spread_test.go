@@ -108,7 +108,7 @@ func TestSpreadOverChain(t *testing.T) {
 
 func TestFactorClosesAndScalesTypes(t *testing.T) {
 	g := build([]string{"s", "x", "y", "z"}, []edge{{"s", "x", 1, 1}, {"s", "y", 2, 1}, {"z", "s", 3, 1}})
-	factor := func(relType uint32, out bool) float64 {
+	factor := func(_ int, relType uint32, out bool) float64 {
 		switch {
 		case relType == 1:
 			return 3
@@ -175,6 +175,34 @@ func TestBadInput(t *testing.T) {
 	cancel()
 	if _, err := activation.Spread(ctx, g, g.seeds("a"), activation.Params{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+type operator = func(context.Context, activation.Source, []activation.Seed, activation.Params) (*activation.Result, error)
+
+func TestStepsOverFan(t *testing.T) {
+	g := build([]string{"a", "b", "c", "d", "e"}, []edge{{"a", "b", 1, 1}, {"b", "c", 1, 0.5}, {"b", "d", 1, 1}, {"b", "e", 1, 1}})
+	res, err := activation.Steps(context.Background(), g, []activation.Seed{{ID: g.id("a"), Weight: 3}, {ID: g.id("d"), Weight: 1.5}}, activation.Params{
+		Depth: 2, Factor: func(step int, _ uint32, _ bool) float64 { return 1 / float64(step) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// a is the unit, d half of it. b gets 1/sqrt(1) of a's 1 and 1/sqrt(1) of d's
+	// 0.5. In the second step b's 1.5 go on, halved by the factor and divided by
+	// sqrt(3.5): three edges count as 1, the one to c as a half.
+	on := 1.5 / 2 / math.Sqrt(3.5)
+	for name, want := range map[string][2]float64{
+		"a": {1 + on, on}, "b": {1.5, 1.5}, "c": {on / 2, on / 2}, "d": {0.5 + on, on}, "e": {on, on},
+	} {
+		for _, n := range res.Nodes {
+			if n.ID == g.id(name) && (math.Abs(n.Activation-want[0]) > 1e-4 || math.Abs(n.Received-want[1]) > 1e-4) {
+				t.Errorf("%s has %v and received %v, want %v", name, n.Activation, n.Received, want)
+			}
+		}
+	}
+	if len(res.Nodes) != 5 || g.path(res, "e") != "a->b->e" {
+		t.Errorf("%d nodes, path to e %s", len(res.Nodes), g.path(res, "e"))
 	}
 }
 
@@ -282,9 +310,10 @@ func TestInsertionOrderDoesNotMatter(t *testing.T) {
 			MaxNodes:     rapid.IntRange(3, 12).Draw(t, "max nodes"),
 			MaxEdges:     rapid.IntRange(1, 40).Draw(t, "max edges"),
 		}
+		operator := rapid.SampledFrom([]operator{activation.Spread, activation.Steps}).Draw(t, "operator")
 		print := func(names []string, edges []edge, seeds []string) string {
 			g := build(names, edges)
-			res, err := activation.Spread(context.Background(), g, g.seeds(seeds...), params)
+			res, err := operator(context.Background(), g, g.seeds(seeds...), params)
 			if err != nil {
 				t.Fatal(err)
 			}

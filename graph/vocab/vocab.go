@@ -45,15 +45,16 @@ func BuiltIn() []Relation {
 	contradicts.Inhibitory = true
 	contains := make("CONTAINS", "The end is a part of the start.", 0.05, 0.05)
 	contains.Transitive = true
-	precedes := make("TEMPORALLY_PRECEDES", "The start came before the end.", 1, 0.8)
+	precedes := make("TEMPORALLY_PRECEDES", "The start came before the end.", 1, 0.7)
 	precedes.Transitive = true
 	return []Relation{
 		make("ACTIVATES", "Thinking of the start brings up the end.", 1, 1),
+		make("ANSWERS", "The start is the reply to the end.", 0.4, 1.6),
 		make("CAUSES", "The start brings the end about.", 1, 1),
 		contains,
 		contradicts,
 		make("EXEMPLIFIES", "The start is an example of the end.", 1, 1),
-		make("REFERENCES", "The start mentions the end.", 1, 1),
+		make("REFERENCES", "The start mentions the end.", 1.6, 0.2),
 		make("RELATED", "The two have to do with each other.", 1, 1),
 		make("SUPERSEDES", "The start replaces the end.", 0, 1),
 		precedes,

@@ -49,8 +49,10 @@ func (s scalar) String() string { return fmt.Sprint(s.value) }
 // conversation, session and position where given. A conversation becomes a node
 // that CONTAINS its sessions, and a session a node that CONTAINS its memories;
 // memories without a session hang on the conversation. Within a session each
-// memory TEMPORALLY_PRECEDES the one on the next line. Dates that do not parse
-// stay text and are reported.
+// memory TEMPORALLY_PRECEDES the one on the next line, and ANSWERS the one before
+// when that ends in a question mark and is another speaker's. A memory REFERENCES
+// those whose titles stand in its text. Dates that do not parse stay text and are
+// reported.
 //
 // From a file, or anything else that seeks, nothing is written before all of it
 // was understood; from a stream, what stands before a broken line stays.
@@ -65,10 +67,11 @@ func Split(ctx context.Context, target func(conversation string) (Target, error)
 	if err != nil {
 		return Report{}, err
 	}
-	if err := rehearse(from); err != nil {
+	begin, err := rehearse(from)
+	if err != nil {
 		return Report{}, err
 	}
-	s := &split{opts: opts, target: target, conversations: map[string]*memoryImport{}, targets: map[Target]*memoryImport{}}
+	s := &split{begin: begin, opts: opts, target: target, conversations: map[string]*memoryImport{}, targets: map[Target]*memoryImport{}}
 	err = eachMemory(from, func(line int, m Memory, hash uint64, read int64) error {
 		im, err := s.importFor(m.Conversation)
 		if err != nil {
@@ -83,23 +86,27 @@ func Split(ctx context.Context, target func(conversation string) (Target, error)
 		}
 		return nil
 	})
-	for _, im := range s.order {
-		if err == nil {
-			err = im.flush(ctx)
-		}
+	if err == nil {
+		err = s.flush(ctx)
+	}
+	if err == nil {
+		err = s.references(ctx, from)
 	}
 	return s.report, err
 }
 
+// stream is where an input begins that can be read once only.
+const stream = -1
+
 // rehearse reads the input without writing and goes back to its begin, if it can.
-func rehearse(from io.Reader) error {
+func rehearse(from io.Reader) (begin int64, err error) {
 	seeker, ok := from.(io.Seeker)
 	if !ok {
-		return nil
+		return stream, nil
 	}
-	begin, err := seeker.Seek(0, io.SeekCurrent)
+	begin, err = seeker.Seek(0, io.SeekCurrent)
 	if err != nil {
-		return nil // a pipe: it can be read once only
+		return stream, nil // a pipe
 	}
 	type place struct{ conversation, id string }
 	seen := map[place]uint64{}
@@ -112,10 +119,10 @@ func rehearse(from io.Reader) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return begin, err
 	}
 	_, err = seeker.Seek(begin, io.SeekStart)
-	return err
+	return begin, err
 }
 
 func errTwice(id string) error {
@@ -144,6 +151,48 @@ type split struct {
 	order         []*memoryImport
 	report        Report
 	read          int64
+	begin         int64 // of the input, or stream
+	titled        bool  // a memory has a title
+}
+
+// flush writes what is left of every target's batch.
+func (s *split) flush(ctx context.Context) error {
+	for _, im := range s.order {
+		if err := im.flush(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// references reads the input again, now that all titles are known, and joins each
+// memory with those whose titles stand in its text.
+func (s *split) references(ctx context.Context, from io.Reader) error {
+	if !s.titled {
+		return nil
+	}
+	if s.begin == stream {
+		s.report.problem(s.report.Lines, "a stream can't be read twice: titles in texts were not made references; import it from a file")
+		return nil
+	}
+	if _, err := from.(io.Seeker).Seek(s.begin, io.SeekStart); err != nil {
+		return err
+	}
+	err := eachMemory(from, func(_ int, m Memory, _ uint64, _ int64) error {
+		im := s.conversations[m.Conversation]
+		for _, other := range im.titles.in(m.ID, m.Text) {
+			im.references = append(im.references, map[string]any{"from": m.ID, "to": other})
+		}
+		im.lines++
+		if len(im.references) >= s.opts.Batch {
+			return im.flush(ctx)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.flush(ctx)
 }
 
 func (s *split) importFor(conversation string) (*memoryImport, error) {
@@ -184,6 +233,7 @@ func decodeMemory(text []byte) (Memory, error) {
 type place struct {
 	id       string
 	position int
+	asked    string // the speaker, if it ends in a question
 }
 
 // memoryImport gathers the batch at hand of one target.
@@ -192,11 +242,12 @@ type memoryImport struct {
 	to    Target
 	lines int // in the batch at hand
 
-	last  map[string]place  // by session
-	known map[string]bool   // conversations and sessions made already
-	seen  map[string]uint64 // hash of the line by id
+	last   map[string]place  // by session
+	known  map[string]bool   // conversations and sessions made already
+	seen   map[string]uint64 // hash of the line by id
+	titles titles
 
-	conversations, sessions, memories, contains, precedes []any
+	conversations, sessions, memories, contains, precedes, answers, references []any
 }
 
 func (im *memoryImport) add(line int, m Memory, hash uint64) error {
@@ -214,6 +265,10 @@ func (im *memoryImport) add(line int, m Memory, hash uint64) error {
 	props := map[string]any{"content": m.Text, "tier": "Episodic"}
 	setText(props, "title", m.Title)
 	setText(props, "speaker", m.Speaker)
+	if m.Title != nil && *m.Title != "" {
+		im.split.titled = true
+		im.titles.add(m.ID, *m.Title)
+	}
 	if m.Date != nil && *m.Date != "" {
 		date, ok := parseDate(*m.Date)
 		if !ok {
@@ -260,7 +315,18 @@ func (im *memoryImport) group(m Memory, props map[string]any) string {
 	if before.id != "" {
 		im.precedes = append(im.precedes, map[string]any{"from": before.id, "to": m.ID})
 	}
-	im.last[session] = place{m.ID, before.position + 1}
+	speaker := ""
+	if m.Speaker != nil {
+		speaker = *m.Speaker
+	}
+	if before.asked != "" && speaker != "" && speaker != before.asked {
+		im.answers = append(im.answers, map[string]any{"from": m.ID, "to": before.id})
+	}
+	now := place{id: m.ID, position: before.position + 1}
+	if strings.HasSuffix(strings.TrimSpace(m.Text), "?") {
+		now.asked = speaker
+	}
+	im.last[session] = now
 	props["position"] = before.position + 1
 	return session
 }
@@ -289,6 +355,12 @@ MERGE (a)-[:CONTAINS]->(b)`
 	mergePrecedes = `UNWIND $rows AS row
 MATCH (a {id: row.from}), (b {id: row.to})
 MERGE (a)-[:TEMPORALLY_PRECEDES]->(b)`
+	mergeReferences = `UNWIND $rows AS row
+MATCH (a {id: row.from}), (b {id: row.to})
+MERGE (a)-[:REFERENCES]->(b)`
+	mergeAnswers = `UNWIND $rows AS row
+MATCH (a {id: row.from}), (b {id: row.to})
+MERGE (a)-[:ANSWERS]->(b)`
 )
 
 // flush writes the batch at hand as one transaction.
@@ -296,14 +368,18 @@ func (im *memoryImport) flush(ctx context.Context) error {
 	if im.lines == 0 {
 		return nil
 	}
+	im.lines = 0
 	var statements []Statement
 	for _, s := range []struct {
 		text string
 		rows *[]any
-	}{{mergeConversations, &im.conversations}, {mergeSessions, &im.sessions}, {mergeMemories, &im.memories}, {mergeContains, &im.contains}, {mergePrecedes, &im.precedes}} {
+	}{{mergeConversations, &im.conversations}, {mergeSessions, &im.sessions}, {mergeMemories, &im.memories}, {mergeContains, &im.contains}, {mergePrecedes, &im.precedes}, {mergeAnswers, &im.answers}, {mergeReferences, &im.references}} {
 		if len(*s.rows) > 0 {
 			statements = append(statements, Statement{s.text, map[string]any{"rows": *s.rows}})
 		}
+	}
+	if len(statements) == 0 {
+		return nil
 	}
 	if begin := im.split.opts.Begin; begin != nil {
 		begin(im.split.report.Lines)
@@ -312,10 +388,10 @@ func (im *memoryImport) flush(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("writing the lines up to number %d: %w", im.split.report.Lines, err)
 	}
-	im.split.report.Edges += len(im.contains) + len(im.precedes)
+	im.split.report.Edges += len(im.contains) + len(im.precedes) + len(im.answers) + len(im.references)
 	im.split.report.Transactions++
-	im.lines = 0
 	im.conversations, im.sessions, im.memories, im.contains, im.precedes = nil, nil, nil, nil, nil
+	im.answers, im.references = nil, nil
 	if im.split.opts.Ack != nil {
 		im.split.opts.Ack(seq, im.split.report.Lines)
 	}

@@ -17,12 +17,19 @@ type Tuning struct {
 	// SeedPower sharpens the weights of seeds: share of the best score to this
 	// power.
 	SeedPower float64
-	// Restart and Residual bound the spread (see package activation).
-	Restart, Residual float64
+	// Decay scales the second step and all after it: of transitive types, such as
+	// order in time, where the neighbour's neighbour is near too, and of others.
+	DecayTransitive, Decay float64
+	// Residual is the least that still goes on (see activation.Steps).
+	Residual float64
 	// EdgesPerNode keeps a hub from flooding the answer.
 	EdgesPerNode int
 	// Activation is the weight of activation against the lexical score's 1.
 	Activation float64
+	// Context is the weight of where a memory stands: what CONTAINS it, judged by
+	// the best ContextHits text hits in it.
+	Context     float64
+	ContextHits int
 	// Factors scale edges by relation type, forward and backward: how much the
 	// one end says about the other. Types without an entry have Other.
 	Factors map[string][2]float64
@@ -32,22 +39,27 @@ type Tuning struct {
 // DefaultTuning is the tuning of RECALL.
 func DefaultTuning() Tuning {
 	return Tuning{
-		Pool: 100, PoolFactor: 10,
-		Seeds: 10, SeedFloor: 0.2, SeedPower: 1,
-		Restart: 0.2, Residual: 1e-5, EdgesPerNode: 64,
-		Activation: 1,
-		Factors:    factors(), Other: [2]float64{1, 1},
+		Pool: 200, PoolFactor: 10,
+		Seeds: 5, SeedFloor: 0.1, SeedPower: 2,
+		DecayTransitive: 0.5, Decay: 0.2, Residual: 1e-4, EdgesPerNode: 64,
+		Activation: 0.6,
+		Context:    0.4, ContextHits: 100,
+		Factors: factors(), Other: [2]float64{1, 1},
 	}
 }
 
+// contains joins a container with its parts.
+const contains = "CONTAINS"
+
 // factors scale edges by relation type, forward and backward: how much the
 // one end says about the other. A container says little about any one of the
-// things it holds; what a memory answers or follows says much. Types without
-// a factor of their own spread as Other says.
+// things it holds, so nothing spreads through it and Tuning.Context counts
+// instead; what a memory answers or follows says much. Types without a factor of
+// their own spread as Other says.
 func factors() map[string][2]float64 {
-	out := map[string][2]float64{}
+	out := map[string][2]float64{contains: {}} // see Tuning.Context
 	for _, r := range vocab.BuiltIn() {
-		if f := [2]float64{r.Forward, r.Backward}; f != [2]float64{1, 1} {
+		if f := [2]float64{r.Forward, r.Backward}; f != [2]float64{1, 1} && r.Name != contains {
 			out[r.Name] = f
 		}
 	}

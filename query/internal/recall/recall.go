@@ -108,7 +108,8 @@ type candidate struct {
 	lexical    float64
 	terms      []string
 	activation float64
-	received   float64 // what came over edges, relative to what the best seed keeps of its own
+	received   float64 // what came over edges, relative to the strongest seed's 1
+	context    float64 // how much speaks for what contains it, 0 to 1
 	score      float64
 }
 
@@ -181,8 +182,8 @@ func (r *run) associative() error {
 	if err != nil {
 		return err
 	}
-	r.spread, err = activation.Spread(r.ctx, src, seeds, activation.Params{
-		Restart: r.t.Restart, Residual: r.t.Residual, Depth: r.o.Depth, Factor: src.factor, EdgesPerNode: r.t.EdgesPerNode,
+	r.spread, err = activation.Steps(r.ctx, src, seeds, activation.Params{
+		Residual: r.t.Residual, Depth: r.o.Depth, Factor: src.factor, EdgesPerNode: r.t.EdgesPerNode,
 	})
 	if err != nil {
 		return err
@@ -190,13 +191,50 @@ func (r *run) associative() error {
 	if len(r.spread.Nodes) == 0 {
 		return nil
 	}
-	best, start := r.spread.Nodes[0].Activation, 0.0
-	for _, a := range r.spread.Nodes {
-		start = max(start, a.Activation-a.Received)
-	}
+	best := r.spread.Nodes[0].Activation
 	for _, a := range r.spread.Nodes {
 		c := r.candidate(value.NodeID(a.ID))
-		c.activation, c.received = a.Activation/best, a.Received/start
+		c.activation, c.received = a.Activation/best, a.Received
+	}
+	return r.context()
+}
+
+// context rates every candidate by what contains it: a session in which many
+// memories match is the one that is meant. Containers are rated against the best
+// of them; where there is only one, or none, nothing can be told.
+func (r *run) context() error {
+	container, ok := r.g.RelType(contains)
+	if !ok || r.t.Context == 0 {
+		return nil
+	}
+	types := []value.TypeID{container}
+	sums := map[value.NodeID]float64{}
+	best := 0.0
+	var adjacent []access.Adjacent
+	for i, h := range r.hits {
+		if i == r.t.ContextHits {
+			break
+		}
+		var err error
+		if adjacent, err = r.g.Expand(h.Node, access.In, types, adjacent[:0]); err != nil {
+			return err
+		}
+		for _, a := range adjacent {
+			sums[a.Node] += h.Score / r.hits[0].Score
+			best = max(best, sums[a.Node])
+		}
+	}
+	if len(sums) < 2 {
+		return nil
+	}
+	for _, c := range r.candidates {
+		var err error
+		if adjacent, err = r.g.Expand(c.node, access.In, types, adjacent[:0]); err != nil {
+			return err
+		}
+		for _, a := range adjacent {
+			c.context = max(c.context, sums[a.Node]/best)
+		}
 	}
 	return nil
 }
@@ -266,7 +304,7 @@ func (r *run) score(c *candidate) float64 {
 	if r.o.Legs.NoAssociative {
 		return lexical
 	}
-	return lexical + r.t.Activation*c.received
+	return lexical + r.t.Activation*c.received + r.t.Context*c.context
 }
 
 // keep reports whether a candidate may be a row: structure that holds memories

@@ -6,6 +6,7 @@ import (
 
 	"engram/activation"
 	"engram/graph/value"
+	"engram/graph/vocab"
 	"engram/query/internal/access"
 )
 
@@ -17,6 +18,8 @@ type source struct {
 	none    bool           // VIA names no type that exists
 	factors map[value.TypeID][2]float64
 	other   [2]float64
+	decay   map[value.TypeID]float64 // of transitive types
+	decays  float64                  // of others
 	weight  value.KeyID
 	weights map[value.TypeID]float64 // of edges without one, where it is not 1
 
@@ -37,7 +40,13 @@ func newSource(g access.Reader, ids *ids, t *Tuning, via, against []string) (*so
 			s.factors[t] = f
 		}
 	}
-	s.vocabulary()
+	s.decays, s.decay = t.Decay, map[value.TypeID]float64{}
+	for _, r := range vocab.BuiltIn() {
+		if id, ok := g.RelType(r.Name); ok && r.Transitive {
+			s.decay[id] = t.DecayTransitive
+		}
+	}
+	s.vocabulary(t)
 	for _, name := range against {
 		if t, ok := g.RelType(name); ok {
 			s.factors[t] = [2]float64{}
@@ -51,7 +60,7 @@ func newSource(g access.Reader, ids *ids, t *Tuning, via, against []string) (*so
 
 // vocabulary takes over what was declared of relation types: it goes before what
 // recall assumes of the built-in ones.
-func (s *source) vocabulary() {
+func (s *source) vocabulary(tuning *Tuning) {
 	g, ok := s.g.(access.VocabularyReader)
 	if !ok {
 		return
@@ -65,6 +74,10 @@ func (s *source) vocabulary() {
 			continue
 		}
 		s.factors[t] = [2]float64{r.Forward, r.Backward}
+		delete(s.decay, t)
+		if r.Transitive {
+			s.decay[t] = tuning.DecayTransitive
+		}
 		if r.Inhibitory {
 			s.factors[t] = [2]float64{} // held back, never spread
 		}
@@ -77,15 +90,24 @@ func (s *source) vocabulary() {
 	}
 }
 
-func (s *source) factor(relType uint32, out bool) float64 {
-	f, ok := s.factors[value.TypeID(relType)]
+func (s *source) factor(step int, relType uint32, out bool) float64 {
+	t := value.TypeID(relType)
+	f, ok := s.factors[t]
 	if !ok {
 		f = s.other
 	}
+	along := f[1]
 	if out {
-		return f[0]
+		along = f[0]
 	}
-	return f[1]
+	if step == 1 {
+		return along
+	}
+	decay, ok := s.decay[t]
+	if !ok {
+		decay = s.decays
+	}
+	return along * decay
 }
 
 // Edges implements activation.Source.

@@ -44,7 +44,7 @@ func (r *run) why(c *candidate, path *value.Path) (string, error) {
 			return "", err
 		}
 		parts = append(parts, fmt.Sprintf("reached by %s (%.2f)", walk, c.activation))
-	case c.activation > 0 && c.lexical == 0:
+	case c.activation > 0 && c.lexical == 0 && c.received == 0:
 		parts = append(parts, fmt.Sprintf("a start itself (%.2f)", c.activation))
 	}
 	return strings.Join(parts, "; "), nil
