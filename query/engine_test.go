@@ -229,12 +229,12 @@ func TestProfileCountsRows(t *testing.T) {
 	e := query.New(&query.Options{Now: fixedNow})
 	res := mustRun(t, e, g, "PROFILE MATCH (a:N)-->(b) WHERE a.i > 3 RETURN b.i AS i ORDER BY i LIMIT 3")
 	want := `ProduceResults i
-  TopK i LIMIT 3  [rows 3]
-    Project b.i AS i  [rows 8]
-      Expand (a)-[_1]->(b)  [rows 8]
-        Filter a.i > 3  [rows 2]
-          LabelScan a:N  [rows 5]
-            Argument  [rows 1]
+  TopK i LIMIT 3  [rows 3, hits 9, 1 kB]
+    Project b.i AS i  [rows 8, hits 0]
+      Expand (a)-[_1]->(b)  [rows 8, hits 10]
+        Filter a.i > 3  [rows 2, hits 0]
+          LabelScan a:N  [rows 5, hits 6]
+            Argument  [rows 1, hits 0]
 `
 	if got := res.Plan.StringNoTimes(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

@@ -14,6 +14,8 @@ type Plan struct {
 	Measured bool // whether the fields below are set: PROFILE
 	Rows     int64
 	Time     time.Duration // the inputs' time included
+	Memory   int64         // the most bytes held of the budget, the inputs' included
+	Hits     int64         // nodes scanned, edges followed and rows handled, without the inputs'
 }
 
 // String returns the plan as an indented tree, the operator that yields the
@@ -41,7 +43,10 @@ func (p *Plan) write(b *strings.Builder, depth int, noTimes bool) {
 		b.WriteString(p.Detail)
 	}
 	if p.Measured {
-		b.WriteString("  [rows " + strconv.FormatInt(p.Rows, 10))
+		b.WriteString("  [rows " + strconv.FormatInt(p.Rows, 10) + ", hits " + strconv.FormatInt(p.Hits, 10))
+		if p.Memory > 0 {
+			b.WriteString(", " + strconv.FormatInt((p.Memory+1023)/1024, 10) + " kB")
+		}
 		if !noTimes {
 			b.WriteString(", " + p.Time.String())
 		}

@@ -95,6 +95,9 @@ func (x *exec) step(n int) error {
 	return x.alive()
 }
 
+// taken returns how many steps have been counted so far.
+func (x *exec) taken() int64 { return x.in.Budget.Steps - x.steps + int64(checkEvery-x.check) }
+
 // alive looks at the context and the clock.
 func (x *exec) alive() error {
 	if err := x.ctx.Err(); err != nil {

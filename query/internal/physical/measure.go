@@ -9,20 +9,26 @@ import (
 	"engram/query/result"
 )
 
-// measured counts the rows and the time of an operator, for PROFILE.
+// measured counts what an operator yields and takes, for PROFILE.
 type measured struct {
 	op   operator
 	inst *instance
 	rows int64
 	time time.Duration
+	hits int64 // its inputs' included
+	held int64 // bytes of the budget taken in its calls and not given back
+	peak int64
 }
 
 func (m *measured) open(f *frame) error { return m.op.open(f) }
 
 func (m *measured) next() (*batch.Batch, error) {
-	start := m.inst.in.Now()
+	start, hits, memory := m.inst.in.Now(), m.inst.taken(), m.inst.memory
 	b, err := m.op.next()
 	m.time += m.inst.in.Now().Sub(start)
+	m.hits += m.inst.taken() - hits
+	m.held += memory - m.inst.memory
+	m.peak = max(m.peak, m.held)
 	if b != nil {
 		m.rows += int64(b.N)
 	}
@@ -33,7 +39,12 @@ func (m *measured) next() (*batch.Batch, error) {
 func (inst *instance) describe() *result.Plan {
 	return logical.Describe(inst.plan, func(op logical.Op, p *result.Plan) {
 		if m := inst.measures[op]; m != nil {
-			p.Measured, p.Rows, p.Time = true, m.rows, m.time
+			p.Measured, p.Rows, p.Time, p.Memory, p.Hits = true, m.rows, m.time, m.peak, m.hits
+			for _, in := range op.Inputs() {
+				if below := inst.measures[*in]; below != nil {
+					p.Hits -= below.hits
+				}
+			}
 		}
 	})
 }
