@@ -35,6 +35,7 @@ type speedRow struct {
 	P99      *float64 `json:"p99,omitempty"`
 	Mean     *float64 `json:"mean,omitempty"`
 	CPUMean  *float64 `json:"cpu_mean,omitempty"`
+	Allocs   *float64 `json:"allocs_per_op,omitempty"`
 	N        int      `json:"n"`
 	Checksum string   `json:"checksum,omitempty"`
 	OK       *bool    `json:"ok,omitempty"`
@@ -80,6 +81,7 @@ type speedRun struct {
 	dir     string // the database
 	db      *engram.DB
 	only    []string
+	serial  int // of unique
 	rows    []speedRow
 }
 
@@ -190,7 +192,7 @@ func (r *speedRun) print(out io.Writer, asJSON bool) error {
 
 func printSpeedTable(out io.Writer, rows []speedRow) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "metric\tsize\tvalue\tunit\tp99\tmean\tcpu mean\tn\tchecksum\tok")
+	fmt.Fprintln(t, "metric\tsize\tvalue\tunit\tp99\tmean\tcpu mean\tallocs\tn\tchecksum\tok")
 	optional := func(f *float64) string {
 		if f == nil {
 			return ""
@@ -199,10 +201,14 @@ func printSpeedTable(out io.Writer, rows []speedRow) {
 	}
 	for _, r := range rows {
 		ok := ""
+		allocs := ""
+		if r.Allocs != nil {
+			allocs = fmt.Sprintf("%.0f", *r.Allocs)
+		}
 		if r.OK != nil {
 			ok = map[bool]string{true: "yes", false: "NO"}[*r.OK]
 		}
-		fmt.Fprintf(t, "%s\t%s\t%.4f\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Metric, r.Size, r.Value, r.Unit, optional(r.P99), optional(r.Mean), optional(r.CPUMean), r.N, r.Checksum, ok)
+		fmt.Fprintf(t, "%s\t%s\t%.4f\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Metric, r.Size, r.Value, r.Unit, optional(r.P99), optional(r.Mean), optional(r.CPUMean), allocs, r.N, r.Checksum, ok)
 	}
 	t.Flush()
 }

@@ -3,6 +3,7 @@ package benchmarks
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"time"
 
@@ -27,8 +28,11 @@ var metrics = []metric{
 	{"agg_prop", func(r *speedRun) error { return r.agg("agg_prop", "size(n.content)") }},
 	{"ft", (*speedRun).fullText},
 	{"recall", (*speedRun).recall},
+	{"plan_us", (*speedRun).planning},
 	{"warm_open_ms", (*speedRun).reopen},
 	{"write_tx_per_s", (*speedRun).write},
+	{"hop1_after_write", (*speedRun).hop1AfterWrite},
+	{"point_after_write", (*speedRun).pointAfterWrite},
 }
 
 func metricNames() string {
@@ -52,6 +56,8 @@ func (r *speedRun) measure(name string, n int, op func(i int) error) (speedRow, 
 		}
 	}
 	took := make([]time.Duration, n)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	cpu := cpuTime()
 	var total time.Duration
 	for i := range n {
@@ -63,8 +69,10 @@ func (r *speedRun) measure(name string, n int, op func(i int) error) (speedRow, 
 		total += took[i]
 	}
 	cpuMean := milliseconds(cpuTime()-cpu) / float64(n)
+	runtime.ReadMemStats(&after)
+	allocs := float64(after.Mallocs-before.Mallocs) / float64(n)
 	mean, p99 := milliseconds(total)/float64(n), milliseconds(percentile(took, 99))
-	return speedRow{Metric: name, Value: milliseconds(percentile(took, 50)), Unit: "ms", P99: &p99, Mean: &mean, CPUMean: &cpuMean, N: n}, nil
+	return speedRow{Metric: name, Value: milliseconds(percentile(took, 50)), Unit: "ms", P99: &p99, Mean: &mean, CPUMean: &cpuMean, Allocs: &allocs, N: n}, nil
 }
 
 func id(n int) string { return fmt.Sprint(n) }

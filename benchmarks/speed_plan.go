@@ -1,0 +1,81 @@
+package benchmarks
+
+import (
+	"fmt"
+	"time"
+
+	"engram"
+)
+
+// planning measures what a one-line statement costs before it runs: as EXPLAIN of
+// a statement that was never seen, and of one that the cache has, each without
+// what a statement costs that needs no planning at all.
+func (r *speedRun) planning() error {
+	const n = 2000
+	statement := "EXPLAIN MATCH (a {id: $id})-[r:KNOWS]->(b) WHERE b.importance > %d RETURN b.id, r.weight ORDER BY r.weight LIMIT 10"
+	fresh, err := r.measure("plan_us", n, func(i int) error {
+		_, err := r.query(fmt.Sprintf(statement, r.unique()), nil)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	known := fmt.Sprintf(statement, 0)
+	cached, err := r.measure("plan_cached_us", n, func(int) error {
+		_, err := r.query(known, nil)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range []speedRow{fresh, cached} {
+		row.Unit, row.Value = "us", row.Value*1000
+		*row.P99, *row.Mean, *row.CPUMean = *row.P99*1000, *row.Mean*1000, *row.CPUMean*1000
+		r.add(row)
+	}
+	return nil
+}
+
+// unique returns a number that was not returned before.
+func (r *speedRun) unique() int {
+	r.serial++
+	return r.serial
+}
+
+// hop1AfterWrite is hop1 with a durable write between every two reads; only the
+// reads are measured.
+func (r *speedRun) hop1AfterWrite() error {
+	q := r.queries.Hop1
+	return r.afterWrite("hop1_after_write", len(q), func(i int) (*engram.Result, error) {
+		return r.query("MATCH (a {id: $id})-[r:"+q[i].Type+"]->(b) RETURN b.id, r.weight", map[string]any{"id": id(q[i].Source)})
+	})
+}
+
+func (r *speedRun) pointAfterWrite() error {
+	q := r.queries.Point
+	return r.afterWrite("point_after_write", len(q), func(i int) (*engram.Result, error) {
+		return r.query("MATCH (n {id: $id}) RETURN n", map[string]any{"id": id(q[i])})
+	})
+}
+
+func (r *speedRun) afterWrite(name string, n int, read func(i int) (*engram.Result, error)) error {
+	n = min(n, 500)
+	took := make([]time.Duration, n)
+	var total time.Duration
+	for i := range n {
+		_, err := r.query("MATCH (a {id: $id}) CREATE (n:Note {id: $new})-[:RELATED]->(a)",
+			map[string]any{"id": id(r.queries.Point[i%len(r.queries.Point)]), "new": fmt.Sprint("after-", r.unique())})
+		if err != nil {
+			return err
+		}
+		start := time.Now()
+		if _, err := read(i); err != nil {
+			return err
+		}
+		took[i] = time.Since(start)
+		total += took[i]
+	}
+	mean, p99 := milliseconds(total)/float64(n), milliseconds(percentile(took, 99))
+	r.add(speedRow{Metric: name, Value: milliseconds(percentile(took, 50)), Unit: "ms", P99: &p99, Mean: &mean, N: n})
+	return nil
+}
