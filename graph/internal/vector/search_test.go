@@ -292,3 +292,36 @@ func TestCoarse(t *testing.T) {
 		}
 	})
 }
+
+// TestPrefilterAfterAWrongGuess puts what is near into the chunks that are sampled,
+// so that the guessed floor is too high.
+func TestPrefilterAfterAWrongGuess(t *testing.T) {
+	docs := manyDocs(6, 30_000)
+	r := source(8)
+	for i := range docs {
+		if (i>>chunkBits)%sampled == 0 {
+			docs[i].Vector = gaussian(r, 64, 0.3)
+			docs[i].Vector[0] += 9
+		}
+	}
+	view := filled(t, 64, docs)
+	q := newTarget(normalised(docs[0].Vector), view.totals(), true)
+	var f funnel
+	view.prefilter(q, &f, 4096)
+	var all []int
+	view.eachCoarse(q, 1, func(_ uint32, coarse []uint16) {
+		for _, s := range coarse {
+			all = append(all, int(s))
+		}
+	})
+	sorted := slices.Sorted(slices.Values(all))
+	want := 0
+	for _, s := range all {
+		if s >= sorted[len(sorted)-4096] {
+			want++
+		}
+	}
+	if len(all) != 30_000 || len(f.kept) != want || int(f.floor) != sorted[len(sorted)-4096] {
+		t.Errorf("%d candidates down to %d, want %d down to %d", len(f.kept), f.floor, want, sorted[len(sorted)-4096])
+	}
+}
