@@ -78,6 +78,7 @@ type Error struct {
 	RetryAfter int
 }
 
+// Error says who refused and why.
 func (e *Error) Error() string {
 	if e.Status == 200 {
 		return fmt.Sprintf("embedder %s: the answer is of no use: %s", e.Model, e.Message)

@@ -100,15 +100,19 @@ func startsWithLetter(s string) bool {
 
 // fold puts the letters that a Latin letter with a mark stands for.
 func (t *tokens) fold(r rune) bool {
+	two := ""
 	switch r {
 	case 'ß':
-		return t.put('s') && t.put('s')
+		two = "ss"
 	case 'Æ', 'æ':
-		return t.put('a') && t.put('e')
+		two = "ae"
 	case 'Œ', 'œ':
-		return t.put('o') && t.put('e')
+		two = "oe"
 	case 'Þ', 'þ':
-		return t.put('t') && t.put('h')
+		two = "th"
+	}
+	if two != "" {
+		return t.put(two[0]) && t.put(two[1])
 	}
 	if r < foldStart || int(r-foldStart) >= len(folded) || folded[r-foldStart] == '.' {
 		return false
