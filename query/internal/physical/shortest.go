@@ -31,14 +31,24 @@ type shortestPath struct {
 	lists       []value.Value
 }
 
-// side is the search from one end.
+// side is the search from one end. What it found is in the order of finding; marks
+// tell which of a node's ids is where.
 type side struct {
-	depth    map[value.NodeID]int64
-	parents  map[value.NodeID][]hop
+	marks    nodeMarks
+	found    []visit
+	more     []moreHops // further ways on shortest walks, when all are wanted
 	frontier []value.NodeID
 	next     []value.NodeID
 	level    int64
 	dir      access.Direction
+}
+
+// visit is a node that was reached.
+type visit struct {
+	depth int64
+	hop   hop
+	more  int32 // the first in side.more, +1; 0: none
+	last  int32 // the last, likewise
 }
 
 // hop is an edge by which a node was reached, and the node it came from.
@@ -47,15 +57,46 @@ type hop struct {
 	from value.NodeID
 }
 
+type moreHops struct {
+	hop
+	next int32 // +1; 0: none
+}
+
 func (s *side) start(n value.NodeID, dir access.Direction) {
-	if s.depth == nil {
-		s.depth, s.parents = map[value.NodeID]int64{}, map[value.NodeID][]hop{}
-	}
-	clear(s.depth)
-	clear(s.parents)
-	s.depth[n] = 0
+	s.marks.reset()
+	s.found, s.more = append(s.found[:0], visit{}), s.more[:0]
+	s.marks.add(n, 0)
 	s.frontier = append(s.frontier[:0], n)
 	s.level, s.dir = 0, dir
+}
+
+// at returns the visit of a node, nil if it was not reached.
+func (s *side) at(n value.NodeID) *visit {
+	if i, ok := s.marks.get(n); ok {
+		return &s.found[i]
+	}
+	return nil
+}
+
+// hops calls fn for every edge by which a node was reached, first come first.
+func (s *side) hops(n value.NodeID, fn func(hop)) {
+	v := s.at(n)
+	fn(v.hop)
+	for i := v.more; i > 0; i = s.more[i-1].next {
+		fn(s.more[i-1].hop)
+	}
+}
+
+// reached notes that a node of this level was reached by one more edge.
+func (s *side) reached(v *visit, h hop) {
+	s.more = append(s.more, moreHops{hop: h})
+	at := int32(len(s.more))
+	if v.last > 0 {
+		s.more[v.last-1].next = at
+	} else {
+		v.more = at
+	}
+	v.last = at
 }
 
 func (o *shortestPath) open(f *frame) error {
@@ -166,8 +207,8 @@ func (o *shortestPath) grow(s, other *side) error {
 			return err
 		}
 		for _, a := range o.adj {
-			d, seen := s.depth[a.Node]
-			if seen && (!o.all || d < s.level) {
+			v := s.at(a.Node)
+			if v != nil && (!o.all || v.depth < s.level) {
 				continue
 			}
 			if ok, err := o.allowed(a.Edge); err != nil {
@@ -175,19 +216,20 @@ func (o *shortestPath) grow(s, other *side) error {
 			} else if !ok {
 				continue
 			}
-			s.parents[a.Node] = append(s.parents[a.Node], hop{a.Edge, n})
-			if seen {
+			if v != nil {
+				s.reached(v, hop{a.Edge, n})
 				continue
 			}
-			s.depth[a.Node] = s.level
+			s.marks.add(a.Node, int32(len(s.found)))
+			s.found = append(s.found, visit{depth: s.level, hop: hop{a.Edge, n}})
 			s.next = append(s.next, a.Node)
-			if _, met := other.depth[a.Node]; met {
+			if other.at(a.Node) != nil {
 				o.meets = append(o.meets, a.Node)
 			}
 		}
 	}
 	s.frontier, s.next = s.next, s.frontier
-	return o.hold(int64(96 * len(s.frontier))) // the entries of the maps, roughly
+	return o.hold(int64(64*len(s.frontier) + 24*len(s.more))) // roughly
 }
 
 func (o *shortestPath) allowed(e value.EdgeID) (bool, error) {
@@ -239,12 +281,12 @@ func (o *shortestPath) walks(s *side, n value.NodeID) ([][]value.EdgeID, error) 
 		walk []value.EdgeID
 	}
 	now := []partial{{at: n}}
-	for depth := s.depth[n]; depth > 0; depth-- {
+	for depth := s.at(n).depth; depth > 0; depth-- {
 		var next []partial
 		for _, p := range now {
-			for _, h := range s.parents[p.at] {
+			s.hops(p.at, func(h hop) {
 				next = append(next, partial{h.from, append(slices.Clone(p.walk), h.edge)})
-			}
+			})
 		}
 		if err := o.f.step(len(next)); err != nil {
 			return nil, err
