@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"engram/graph/value"
+	"engram/graph/vocab"
 	"engram/query/internal/access"
 	"engram/query/internal/bind"
 	"engram/query/internal/logical"
@@ -235,9 +236,17 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 	if in.Seed[0] == 0 {
 		in.Seed[0] = uint64(start.UnixNano())
 	}
+	var before *vocab.Vocabulary
+	words, _ := g.(access.VocabularyReader)
+	if words != nil && in.Writer != nil {
+		before = words.Vocabulary()
+	}
 	res, err := p.program.Run(ctx, in)
 	if err != nil {
 		return nil, err
+	}
+	if before != nil && words.Vocabulary() != before {
+		res.Counters.VocabularyChanges++
 	}
 	res.Notices = append(res.Notices, p.notices...)
 	res.Timings = result.Timings{

@@ -186,6 +186,7 @@ func showCounters(c result.Counters) string {
 		{"+labels", c.LabelsAdded}, {"-labels", c.LabelsRemoved},
 		{"+indexes", c.IndexesAdded}, {"-indexes", c.IndexesRemoved},
 		{"+constraints", c.ConstraintsAdded}, {"-constraints", c.ConstraintsRemoved},
+		{"~vocabulary", c.VocabularyChanges},
 	} {
 		if x.n != 0 {
 			out = append(out, fmt.Sprintf("%s %d", x.name, x.n))

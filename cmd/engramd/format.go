@@ -116,6 +116,7 @@ func summary(res *engram.Result) string {
 		{c.IndexesRemoved, "index removed"},
 		{c.ConstraintsAdded, "constraint added"},
 		{c.ConstraintsRemoved, "constraint removed"},
+		{c.VocabularyChanges, "vocabulary change"},
 	} {
 		if n.n > 0 {
 			parts = append(parts, plural(n.n, n.what))

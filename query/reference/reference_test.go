@@ -277,6 +277,7 @@ func changes(res *engram.Result) []string {
 		{c.IndexesRemoved, "index removed", "indexes removed"},
 		{c.ConstraintsAdded, "constraint added", "constraints added"},
 		{c.ConstraintsRemoved, "constraint removed", "constraints removed"},
+		{c.VocabularyChanges, "vocabulary change", "vocabulary changes"},
 	} {
 		switch {
 		case n.n == 1:

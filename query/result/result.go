@@ -46,6 +46,8 @@ type Counters struct {
 	IndexesRemoved     int64
 	ConstraintsAdded   int64
 	ConstraintsRemoved int64
+	// VocabularyChanges counts changes of relation types and of their mode.
+	VocabularyChanges int64
 }
 
 // Any reports whether the statement changed anything.
@@ -65,6 +67,7 @@ func (c Counters) Plus(d Counters) Counters {
 	c.IndexesRemoved += d.IndexesRemoved
 	c.ConstraintsAdded += d.ConstraintsAdded
 	c.ConstraintsRemoved += d.ConstraintsRemoved
+	c.VocabularyChanges += d.VocabularyChanges
 	return c
 }
 
