@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"encoding/binary"
 	"maps"
 	"slices"
 
@@ -266,12 +265,6 @@ func (db *DB) Committed(idemKey string) (seq uint64, ok bool, err error) {
 		return 0, false, wrap(err)
 	}
 	defer snap.Close()
-	v, err := snap.Get(store.Idempotency, []byte(idemKey))
-	if v == nil || err != nil {
-		return 0, false, wrap(err)
-	}
-	if len(v) != 8 {
-		return 0, false, wrap(db.seal.Damaged(store.Idempotency, []byte(idemKey), "it is not a seq"))
-	}
-	return binary.BigEndian.Uint64(v), true, nil
+	at, ok, err := snap.Committed(idemKey)
+	return uint64(at), ok, wrap(err)
 }

@@ -54,7 +54,7 @@ type DB struct {
 	logged   atomic.Uint64 // bytes of log entries made since the topology's file
 	topoFile topoFile
 	trimmed  store.Seq // of tidy alone: the log begins here or later
-	notes    []string // of opening
+	notes    []string  // of opening
 
 	sweeping sweepWork // of tidy alone
 	compact  topo.Compactor
@@ -92,7 +92,7 @@ func start(driver store.Driver, loaded *loaded, ix *text.Index, opts Options, pl
 	db.topoFile.opened(loaded)
 	db.latest.Store(&durableState{loaded.head, loaded.state})
 	engine, err := commit.New(driver, commit.Options[*state]{
-		Initial: loaded.state, Publish: db.publish, BeforeAck: place.acked, Now: opts.Now,
+		Initial: loaded.state, Publish: db.publish, BeforeAck: place.acked, Now: opts.Now, Envelope: loaded.seal,
 		MaxBytes: opts.MaxBytes, MaxKeys: opts.MaxKeys, MaxLongAge: opts.MaxLongAge,
 	})
 	if err != nil {

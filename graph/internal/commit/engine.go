@@ -23,6 +23,10 @@ type Options[V any] struct {
 	// of a group are given. Its error does not change the outcome, which is certain
 	// already; it is counted in Stats and kept there.
 	BeforeAck func(seq store.Seq) error
+	// Envelope, if set, seals what the engine itself stores, and verifies what is next
+	// to a key that is not found in the spaces that nothing else cross-checks: a
+	// damaged key must not pass for an absent one.
+	Envelope Envelope
 	// Now is the clock for the age of long snapshots; default time.Now.
 	Now func() time.Time
 
@@ -32,6 +36,12 @@ type Options[V any] struct {
 	MaxPendingBytes int           // finished but not durable, before AcquireSlot waits; default 128 MiB
 	MaxUndoBytes    int           // prior values kept for long snapshots; default 64 MiB
 	MaxLongAge      time.Duration // of a long snapshot; default 60 s
+}
+
+// Envelope protects a value together with its key by a checksum.
+type Envelope interface {
+	Seal(space store.Space, key, payload []byte) []byte
+	Open(space store.Space, key, sealed []byte) ([]byte, error)
 }
 
 func (o Options[V]) withDefaults() Options[V] {

@@ -2,7 +2,6 @@ package commit
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 
 	"engram/graph/internal/store"
@@ -122,7 +121,7 @@ func (s *Slot[V]) Get(space store.Space, key []byte) ([]byte, error) {
 	if v, ok := s.engine.mem.get(space, key); ok {
 		return clone(v), nil
 	}
-	return s.base.reader.Get(space, key)
+	return s.engine.get(s.base.reader, space, key)
 }
 
 // GetMany appends the value of each key to out, nil for an absent one.
@@ -131,7 +130,7 @@ func (s *Slot[V]) GetMany(space store.Space, keys, out [][]byte) ([][]byte, erro
 		return out, err
 	}
 	first := len(out)
-	out, err := s.base.reader.GetMany(space, keys, out)
+	out, err := s.engine.getMany(s.base.reader, space, keys, out)
 	if err != nil {
 		return out, err
 	}
@@ -150,6 +149,9 @@ func (s *Slot[V]) Scan(space store.Space, from, to []byte, fn func(key, value []
 	if err := s.Err(); err != nil {
 		return err
 	}
+	if err := s.engine.bounds(s.base.reader, space, from, to); err != nil {
+		return err
+	}
 	return scanOver(s.base.reader, space, from, to, s.engine.mem.changes(space, from, to), fn)
 }
 
@@ -163,15 +165,8 @@ func (s *Slot[V]) Repeated(key string) (seq store.Seq, found bool, err error) {
 	if err != nil || value == nil {
 		return 0, false, err
 	}
-	seq, err = decodeSeq(value)
+	seq, err = s.engine.openSeq(key, value)
 	return seq, err == nil, err
-}
-
-func decodeSeq(value []byte) (store.Seq, error) {
-	if len(value) != 8 {
-		return 0, fmt.Errorf("%w: an idempotency record of %d bytes instead of 8", store.ErrDamaged, len(value))
-	}
-	return store.Seq(binary.BigEndian.Uint64(value)), nil
 }
 
 // Finish hands the write-set over, makes next the version of seq Seq()+1 and frees
@@ -196,7 +191,7 @@ func (s *Slot[V]) Finish(puts []store.Put, next V, idemKey string) *Ticket {
 		case len(idemKey) > MaxIdempotencyKey:
 			return s.finishWith(s.seq, store.Failed, fmt.Errorf("%w: %w: an idempotency key of %d bytes; at most %d are allowed", ErrFailed, store.ErrInvalid, len(idemKey), MaxIdempotencyKey))
 		}
-		puts = append(puts, store.Put{Space: store.Idempotency, Key: []byte(idemKey), Value: binary.BigEndian.AppendUint64(nil, uint64(seq))})
+		puts = append(puts, store.Put{Space: store.Idempotency, Key: []byte(idemKey), Value: s.engine.sealSeq(idemKey, seq)})
 	}
 	bytes, err := s.engine.measure(puts)
 	if err != nil {

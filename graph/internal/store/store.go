@@ -75,6 +75,16 @@ type Copier interface {
 	CopyTo(w io.Writer) (int64, error)
 }
 
+// Prover is a Reader of a store whose keys could be damaged on disk, so that a key
+// that is not found proves nothing by itself. Around calls fn for the key's
+// neighbours: the nearest key at or behind it and the nearest before it, where
+// there are such. They are adjacent and in order, or the error wraps ErrDamaged; so
+// if both are what was written, nothing is missing between them but by a change of
+// many bytes. The bytes given to fn are valid during the call only.
+type Prover interface {
+	Around(space Space, key []byte, fn func(key, value []byte) error) error
+}
+
 // Outcome says what became of an Apply.
 type Outcome uint8
 

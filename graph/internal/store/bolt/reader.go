@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"go.etcd.io/bbolt"
@@ -47,6 +48,7 @@ func get(b *bbolt.Bucket, key []byte) []byte {
 	if v == nil {
 		return nil
 	}
+	touch(v)
 	return append(make([]byte, 0, len(v)), v...)
 }
 
@@ -78,8 +80,15 @@ func (r *reader) Scan(space store.Space, from, to []byte, fn func(key, value []b
 		}
 	}()
 	c := b.Cursor()
+	var last []byte
 	key, value := c.Seek(from)
 	for key != nil && (to == nil || bytes.Compare(key, to) < 0) {
+		touch(key)
+		touch(value)
+		if value == nil || last != nil && bytes.Compare(last, key) >= 0 {
+			return damage(r.path, fmt.Sprintf("key %x in space %s is out of order", key, bucketNames[space]))
+		}
+		last = key
 		outside = true
 		more := fn(key, value)
 		outside = false
@@ -89,6 +98,51 @@ func (r *reader) Scan(space store.Space, from, to []byte, fn func(key, value []b
 		key, value = c.Next()
 	}
 	return nil
+}
+
+// Around implements store.Prover. A panic of fn is taken for one of bbolt.
+func (r *reader) Around(space store.Space, key []byte, fn func(key, value []byte) error) (err error) {
+	b, err := r.bucket(space)
+	if err != nil {
+		return err
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer r.recover(&err)
+	look := func(k, v []byte, behind bool) error {
+		if k == nil {
+			return nil
+		}
+		touch(k)
+		touch(v)
+		if v == nil || (bytes.Compare(k, key) >= 0) != behind {
+			return damage(r.path, fmt.Sprintf("key %x in space %s is out of order", k, bucketNames[space]))
+		}
+		return fn(k, v)
+	}
+	c := b.Cursor()
+	k, v := c.Seek(key)
+	if k == nil {
+		k, v = c.Last()
+		return look(k, v, false)
+	}
+	if err := look(k, v, true); err != nil {
+		return err
+	}
+	k, v = c.Prev()
+	return look(k, v, false)
+}
+
+// touch reads a byte of each page of b. A damaged element reaches beyond the file:
+// that has to show here, where it is caught.
+func touch(b []byte) {
+	var sum byte
+	for i := 0; i < len(b); i += minPage {
+		sum ^= b[i]
+	}
+	if len(b) > 0 {
+		sum ^= b[len(b)-1]
+	}
+	runtime.KeepAlive(sum)
 }
 
 // recover is deferred: it turns a panic of bbolt into an error.

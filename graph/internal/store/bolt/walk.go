@@ -164,6 +164,9 @@ func (w *walker) leaf(id uint64, data []byte, count, depth int, from, to []byte)
 			w.report(fmt.Sprintf("page %d: element %d is out of order", id, i))
 		}
 		last = key
+		if flags&^bucketFlag != 0 {
+			w.report(fmt.Sprintf("page %d: element %d has the marks %#x", id, i, flags))
+		}
 		if flags&bucketFlag != 0 {
 			w.bucket(id, i, value, depth)
 		}
