@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -33,6 +34,7 @@ var jobs = map[string]func(args []string) error{
 	"fullindex": childFullIndex,
 	"filelimit": childFileLimit,
 	"readonly":  childReadOnly,
+	"damage":    childDamage,
 	"elsewhere": childElsewhere,
 }
 
@@ -229,7 +231,7 @@ func childVerify([]string) error {
 		}
 		n, err := verifyDir(dir, seed, acked, begun)
 		if err != nil {
-			fmt.Println("bad", strings.ReplaceAll(err.Error(), "\n", " | "))
+			fmt.Println("bad", oneLine(err.Error()))
 		} else {
 			fmt.Println("ok", n)
 		}
@@ -269,8 +271,8 @@ type verifier struct {
 	err bytes.Buffer
 }
 
-func (v *verifier) start() error {
-	v.cmd = job("verify")
+func (v *verifier) start(name string) error {
+	v.cmd = job(name)
 	v.err.Reset()
 	v.cmd.Stderr = &v.err
 	r, w, err := os.Pipe()
@@ -299,21 +301,41 @@ func (v *verifier) stop() {
 // verify returns the last transaction found in dir, or what is wrong.
 func (v *verifier) verify(dir string, seed uint64, acked, begun int) (int, error) {
 	if v.cmd == nil {
-		if err := v.start(); err != nil {
+		if err := v.start("verify"); err != nil {
 			return 0, err
 		}
 	}
 	if _, err := fmt.Fprintln(v.in, seed, acked, begun, dir); err != nil {
 		return 0, err
 	}
-	if !v.out.Scan() {
-		v.stop()
+	answer, ok := v.answer()
+	if !ok {
 		return 0, fmt.Errorf("the verifying process died: %.2000s", v.err.String())
 	}
-	answer := v.out.Text()
 	var n int
 	if _, err := fmt.Sscanf(answer, "ok %d", &n); err != nil {
 		return 0, errors.New(answer)
 	}
 	return n, nil
+}
+
+// patience is how long a child may take for one answer; it needs milliseconds.
+const patience = time.Minute
+
+// answer reads a line of the child. ok is false when it died, or hung.
+func (v *verifier) answer() (line string, ok bool) {
+	process := v.cmd.Process
+	timer := time.AfterFunc(patience, func() { _ = process.Kill() })
+	defer timer.Stop()
+	if v.out.Scan() {
+		return v.out.Text(), true
+	}
+	_ = process.Kill()
+	v.stop()
+	return "", false
+}
+
+// oneLine makes a text fit for a line of an answer.
+func oneLine(text string) string {
+	return fmt.Sprintf("%.2000s", strings.ReplaceAll(text, "\n", " | "))
 }

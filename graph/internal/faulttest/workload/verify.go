@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"engram/graph"
@@ -142,3 +143,6 @@ func named(props []value.Prop) map[string]value.Value {
 	}
 	return out
 }
+
+// IDs returns the ids of the nodes, sorted.
+func (m *Model) IDs() []string { return slices.Sorted(maps.Keys(m.nodes)) }
