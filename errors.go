@@ -35,6 +35,7 @@ const (
 	CodeTxDone             = Code(graph.TxDone)             // the transaction has ended
 	CodeTxExpired          = Code("TxExpired")              // it was idle or open for too long
 	CodeCanceled           = Code(graph.Canceled)           // the context ended
+	CodeLoadUnfinished     = Code(graph.LoadUnfinished)     // an import of another source is not finished
 	CodeNotSupported       = Code(graph.NotSupported)       // not built yet or switched off
 	CodeInternal           = Code(graph.Internal)           // a bug
 )

@@ -68,6 +68,9 @@ func (db *DB) backup(ctx context.Context, target *backup.Target, o BackupOptions
 		return nil, err
 	}
 	defer snap.Close()
+	if snap.Version().partial {
+		return nil, fail(Busy, "a bulk load into the graph is under way; back it up when that is finished")
+	}
 	t := snap.Version().topo
 	m := &backup.Manifest{
 		Database: databaseID(uint64(db.tag)), Namespace: o.Namespace, Seq: uint64(snap.Seq()), Taken: db.opts.Now(),

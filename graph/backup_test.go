@@ -58,11 +58,6 @@ func addPair(t testing.TB, db *graph.DB, i int) {
 	})
 }
 
-func nodesOf(t testing.TB, db *graph.DB) int64 {
-	t.Helper()
-	return must(db.Stats())(t).Nodes
-}
-
 // TestBackupWhileWriting takes backups beside a writer that never stops. Each
 // holds whole transactions only, all up to its seq, and restores to a graph that
 // passes check.

@@ -79,6 +79,9 @@ func (db *DB) Check(ctx context.Context) (*Report, error) {
 		return nil, wrap(err)
 	}
 	defer snap.Close()
+	if snap.Version().partial {
+		return nil, fail(Busy, "a bulk load into the graph is under way; check it when that is finished")
+	}
 	c := &checker{
 		ctx: ctx, db: db, snap: snap, s: snap.Version(), report: &Report{Seq: uint64(snap.Seq())},
 		labels: map[value.LabelID]int64{}, types: map[value.TypeID]int64{}, graves: map[value.NodeID]bool{},

@@ -117,7 +117,11 @@ func start(driver store.Driver, loaded *loaded, ix *text.Index, opts Options, pl
 func (db *DB) publish(seq store.Seq, s *state) {
 	db.ids.published(s.marks)
 	db.latest.Store(&durableState{seq, s})
-	db.text.Publish(uint64(seq), s.changed)
+	if !s.partial {
+		// The text of a load into an empty graph comes at its end: the index must not
+		// tell meanwhile that it has everything up to here.
+		db.text.Publish(uint64(seq), s.changed)
+	}
 	db.nudge()
 }
 

@@ -35,6 +35,7 @@ const (
 	SnapshotTooOld     Code = "SnapshotTooOld"     // a long read was given up
 	TxDone             Code = "TxDone"             // used after commit, rollback or expiry
 	Canceled           Code = "Canceled"           // the context ended
+	LoadUnfinished     Code = "LoadUnfinished"     // a load of another source was not ended
 	NotSupported       Code = "NotSupported"       // not built yet or switched off
 	Internal           Code = "Internal"           // a bug
 )

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"maps"
@@ -28,14 +29,19 @@ const (
 // empty graph it loads several times faster than transactions do, because the
 // topology is built once, at the end; what was loaded becomes visible then.
 //
-// A crash leaves the batches that were durable. A Loader is for one goroutine.
+// A crash, and Abort, leave the batches that were durable. A load that names its
+// source can be resumed then. A Loader is for one goroutine.
 type Loader struct {
 	db    *DB
 	ctx   context.Context //nolint:containedctx // of the whole load
 	fresh bool            // the graph was empty: build the topology at the end
 	ed    *topo.Editor    // when not fresh
 	base  *state
-	first value.NodeID // ids from here on are this load's
+	rec   *loadRecord // as it was last durable; nil when the source has no name
+	batch int         // keys
+	// doneNodes and doneEdges are what was there when the load was resumed.
+	doneNodes, doneEdges int64
+	first                value.NodeID // ids from here on are this load's
 
 	names *catalog.Catalog
 	keys  *keyTable
@@ -59,25 +65,58 @@ type loadNode struct {
 	rec record.Node
 }
 
-// LoadReport tells what a load wrote.
+// LoadReport tells what a load wrote, without what was there when it was resumed.
 type LoadReport struct {
 	Nodes, Edges, Batches int64
 	Seq                   uint64 // of the last transaction
 }
 
-// Load begins a bulk load. It must be ended by Close or Abort.
-func (db *DB) Load(ctx context.Context) (*Loader, error) {
+// LoadOptions say what is loaded.
+type LoadOptions struct {
+	// Source names what is loaded, best by a hash of it, in up to 256 bytes. Then a
+	// load that was not ended by Close can be resumed by loading the same source
+	// again, and until then, or GiveUpLoad, no other load can begin. Without a name
+	// it cannot be resumed.
+	Source string
+	// BatchKeys is about how many keys of the store are written in one batch, 1 to
+	// 60,000; 0 means 60,000.
+	BatchKeys int
+}
+
+// Load begins a bulk load that cannot be resumed. It must be ended by Close or
+// Abort.
+func (db *DB) Load(ctx context.Context) (*Loader, error) { return db.LoadFrom(ctx, LoadOptions{}) }
+
+// LoadFrom begins a bulk load, or resumes one of the same source: then Done tells
+// what to leave out. It must be ended by Close or Abort.
+func (db *DB) LoadFrom(ctx context.Context, o LoadOptions) (*Loader, error) {
+	if len(o.Source) > maxLoadSource || o.BatchKeys < 0 || o.BatchKeys > loadKeys {
+		return nil, fail(InvalidArgument, "a load of a source with a name of %d bytes in batches of %d keys; at most %d and %d are allowed",
+			len(o.Source), o.BatchKeys, maxLoadSource, loadKeys)
+	}
 	tx, err := db.Begin(ctx)
 	if err != nil {
+		return nil, err
+	}
+	rec, err := db.readLoad(tx.w.slot)
+	if err == nil && rec != nil && rec.source != o.Source {
+		err = errUnfinishedLoad(rec)
+	}
+	if err != nil {
+		tx.Rollback()
 		return nil, err
 	}
 	tx.w.slot.Abort() // db.writer stays taken
 	s := tx.base
 	l := &Loader{
-		db: db, ctx: ctx, base: s, names: s.names, keys: s.keys, marks: s.marks,
-		fresh: s.topo.NodeCount(0) == 0 && len(s.topo.Doomed(1, nil)) == 0,
-		first: value.NodeID(db.ids.node.next), index: map[string]uint64{},
+		db: db, ctx: ctx, base: s, names: s.names, keys: s.keys, marks: s.marks, batch: cmp.Or(o.BatchKeys, loadKeys),
+		fresh: s.topo.NodeCount(0) == 0 && len(s.topo.Doomed(1, nil)) == 0, index: map[string]uint64{},
 	}
+	if err := l.resume(rec, o.Source); err != nil {
+		<-db.writer
+		return nil, err
+	}
+	l.first = value.NodeID(db.ids.node.next)
 	if l.fresh {
 		// What is still in memory would be written together with a seq of this
 		// load, whose text comes last.
@@ -280,7 +319,7 @@ func (l *Loader) text(id value.NodeID, rec *record.Node) error {
 // not full yet stays for the next batch.
 func (l *Loader) flushFull() error {
 	keys := len(l.nodes) + len(l.edges)/record.BlockSize + len(l.index) + len(l.other) + len(l.puts) + l.declared.entries.Len()
-	if l.bytes < loadBytes && keys < loadKeys {
+	if l.bytes < loadBytes && keys < l.batch {
 		return nil
 	}
 	if err := l.flush(false); err != nil {
@@ -318,13 +357,14 @@ func (l *Loader) flush(last bool) error {
 	if puts, err = l.db.logPuts(append(puts, l.puts...), seq, entry); err != nil {
 		return err
 	}
+	puts, rec := l.progress(puts, last)
 	next := &state{topo: l.base.topo, names: l.names, keys: l.keys, schema: l.base.schema, vocab: l.base.vocab, counts: counts, marks: l.marks, changed: l.changed}
 	next.recent = l.db.recentText(l.base, uint64(seq), l.changed)
 	next.partial = l.fresh
 	if !l.fresh {
 		next.topo = l.ed.Commit(uint64(seq))
 	}
-	return l.finish(slot, puts, next)
+	return l.finish(slot, puts, next, rec)
 }
 
 func (l *Loader) nodePuts(entry *logentry.Entry) []store.Put {

@@ -9,12 +9,12 @@ import (
 )
 
 // finish hands a batch over, waits for it and starts the next one empty.
-func (l *Loader) finish(slot *commit.Slot[*state], puts []store.Put, next *state) error {
+func (l *Loader) finish(slot *commit.Slot[*state], puts []store.Put, next *state, rec *loadRecord) error {
 	seq, outcome, err := slot.Finish(puts, next, "").Wait(l.ctx)
 	if outcome != store.Committed {
 		return wrap(err)
 	}
-	l.base = next
+	l.base, l.rec = next, rec
 	l.report.Batches++
 	l.report.Seq = uint64(seq)
 	clear(l.index)
@@ -49,15 +49,21 @@ func (l *Loader) reserve(c *counter) error {
 	*c.mark(&l.marks) = mark
 	next := *l.base
 	next.marks, next.changed = l.marks, nil
-	puts, err := l.db.logPuts([]store.Put{markPut(l.db.seal, c.key, mark)}, slot.Seq()+1, nil)
-	if err != nil {
+	puts := []store.Put{markPut(l.db.seal, c.key, mark)}
+	var rec *loadRecord
+	if l.rec != nil {
+		again := *l.rec
+		again.marks, rec = l.marks, &again
+		puts = append(puts, l.db.loadPut(rec))
+	}
+	if puts, err = l.db.logPuts(puts, slot.Seq()+1, nil); err != nil {
 		return err
 	}
 	_, outcome, err := slot.Finish(puts, &next, "").Wait(l.ctx)
 	if outcome != store.Committed {
 		return wrap(err)
 	}
-	l.base = &next
+	l.base, l.rec = &next, rec
 	return nil
 }
 
@@ -74,9 +80,14 @@ func (l *Loader) Abort() {
 		l.declared = declared{}
 		l.names, l.keys = l.base.names, l.base.keys
 		clear(l.index)
-		if err := l.publish(); err != nil {
+		if err := l.publish(false); err != nil {
 			l.db.tidyErr.set(err)
 		}
+	}
+	if l.rec != nil {
+		// As after opening again: whoever takes ids now has to raise the marks, which
+		// resuming notices.
+		l.db.ids.node.next, l.db.ids.edge.next = l.marks.node+1, l.marks.edge+1
 	}
 	l.end()
 }
@@ -99,7 +110,7 @@ func (l *Loader) Close() (LoadReport, error) {
 	}
 	err := l.flush(true)
 	if err == nil && l.fresh {
-		err = l.publish()
+		err = l.publish(true)
 	}
 	if err != nil {
 		l.err = err
@@ -111,8 +122,9 @@ func (l *Loader) Close() (LoadReport, error) {
 }
 
 // publish builds the topology of what was loaded into the empty graph and makes
-// it the version of one more, empty transaction.
-func (l *Loader) publish() error {
+// it the version of one more, empty transaction, which also ends the load when it
+// is complete.
+func (l *Loader) publish(complete bool) error {
 	snap, err := l.db.engine.Snapshot()
 	if err != nil {
 		return wrap(err)
@@ -137,10 +149,14 @@ func (l *Loader) publish() error {
 	if err != nil {
 		return err
 	}
+	rec := l.rec
+	if complete && rec != nil {
+		puts, rec = append(puts, l.db.loadPut(nil)), nil
+	}
 	next := *slot.Version()
 	ed := v.Edit()
 	next.topo, next.changed, next.partial = ed.Commit(uint64(seq)), nil, false
-	return l.finish(slot, puts, &next)
+	return l.finish(slot, puts, &next, rec)
 }
 
 // scanner reads a snapshot of the engine as a store's reader.

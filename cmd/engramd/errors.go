@@ -44,7 +44,7 @@ var exitCodes = map[engram.Code]int{
 	engram.CodeBusy:     exitInUse,
 	engram.CodeDamaged:  exitDamaged, engram.CodeForeign: exitDamaged, engram.CodeNewerFormat: exitDamaged,
 	engram.CodeLimitExceeded: exitLimit, engram.CodeResourceExhausted: exitLimit, engram.CodeFull: exitLimit,
-	engram.CodeReadOnly: exitRefused, engram.CodePoisoned: exitRefused,
+	engram.CodeReadOnly: exitRefused, engram.CodePoisoned: exitRefused, engram.CodeLoadUnfinished: exitRefused,
 }
 
 // report prints an error, if any, and returns the exit code it stands for.

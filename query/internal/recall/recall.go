@@ -260,18 +260,8 @@ func (r *run) seeds() []activation.Seed {
 // pass WHERE until there are enough.
 func (r *run) rank() ([]Row, error) {
 	ranked := make([]*candidate, 0, len(r.candidates))
-	speakers := newSpeakers(r.g, r.o.Query)
 	for _, c := range r.candidates {
 		c.score = r.score(c)
-		if c.score > 0 && r.t.Speaker > 0 {
-			named, err := speakers.named(c.node)
-			if err != nil {
-				return nil, err
-			}
-			if named {
-				c.score *= 1 + r.t.Speaker
-			}
-		}
 		if c.score > 0 {
 			ranked = append(ranked, c)
 		}
