@@ -35,6 +35,9 @@ var jobs = map[string]func(args []string) error{
 	"filelimit": childFileLimit,
 	"readonly":  childReadOnly,
 	"damage":    childDamage,
+	"open":      childOpen,
+	"slow":      childSlow,
+	"files":     childFiles,
 	"elsewhere": childElsewhere,
 }
 
