@@ -188,7 +188,9 @@ func (c *checker) nodes() error {
 		}
 		c.node(id, rec)
 		for _, p := range rec.Props {
-			if _, ok := c.s.keys.text[p.Key]; ok && (p.Overflow || p.Value.AsString() != "") {
+			_, ok := c.s.keys.text[p.Key]
+			if ok && (p.Overflow || p.Value.AsString() != "") ||
+				!ok && (p.Overflow || textOf(p.Value) != "") && c.s.schema.texts.wants(id, rec.Labels, p.Key) {
 				c.texts = append(c.texts, id)
 				break
 			}

@@ -68,7 +68,11 @@ func (tx *Tx) finish(idemKey string) (*commit.Ticket, error) {
 // writeSet turns the edits into changes of the store and the next version.
 func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 	w, seq := tx.w, tx.w.slot.Seq()+1
-	puts, changed, err := tx.nodePuts(slices.Clone(w.names))
+	changed, err := tx.changedDocs()
+	if err != nil {
+		return nil, nil, err
+	}
+	puts, err := tx.nodePuts(slices.Clone(w.names))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -114,23 +118,15 @@ func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 func (tx *Tx) editedNodes() []value.NodeID { return slices.Sorted(maps.Keys(tx.w.nodes)) }
 
 // nodePuts appends the changed node records and what is out of line.
-func (tx *Tx) nodePuts(puts []store.Put) ([]store.Put, []text.Doc, error) {
-	var changed []text.Doc
+func (tx *Tx) nodePuts(puts []store.Put) ([]store.Put, error) {
 	for _, id := range tx.editedNodes() {
 		e := tx.w.nodes[id]
-		if e.text && !(e.added && e.deleted) {
-			c, err := tx.document(id, e)
-			if err != nil {
-				return nil, nil, err
-			}
-			changed = append(changed, c)
-		}
 		put := store.Put{Space: store.Nodes, Key: key.Node(id)}
 		var large []record.Large
 		if !e.deleted {
 			buf, out, err := record.AppendNode(tx.db.seal.Room(64), e.rec)
 			if err != nil {
-				return nil, nil, wrap(err)
+				return nil, wrap(err)
 			}
 			put.Value, large = tx.db.seal.Close(store.Nodes, put.Key, buf), out
 		}
@@ -139,7 +135,7 @@ func (tx *Tx) nodePuts(puts []store.Put) ([]store.Put, []text.Doc, error) {
 		}
 		puts = tx.db.overflowPuts(puts, overflowNode, uint64(id), large, e.freed)
 	}
-	return puts, changed, nil
+	return puts, nil
 }
 
 // overflowPuts appends an element's values that are out of line now, and the

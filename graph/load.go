@@ -308,7 +308,7 @@ func (l *Loader) text(id value.NodeID, rec *record.Node) error {
 	if l.fresh {
 		return nil
 	}
-	doc, err := l.db.opts.document(id, rec.Props, l.keys, nil) // nothing is out of line yet
+	doc, err := l.db.opts.document(id, rec, l.keys, l.base.schema.texts, nil) // nothing is out of line yet
 	if len(doc.Fields) > 0 {
 		l.changed = append(l.changed, doc)
 	}

@@ -143,7 +143,7 @@ func (l *loaded) document(id value.NodeID, k, payload []byte) (text.Doc, error) 
 	if err != nil {
 		return text.Doc{}, l.seal.Damaged(store.Nodes, k, err.Error())
 	}
-	return l.opts.document(id, rec.Props, l.state.keys, func(p value.KeyID) (value.Value, error) {
+	return l.opts.document(id, rec, l.state.keys, l.state.schema.texts, func(p value.KeyID) (value.Value, error) {
 		return fetchOverflow(l.r, l.seal, nodeOverflow(id, p))
 	})
 }

@@ -33,9 +33,14 @@ func (db *DB) workSchema(ctx context.Context) (worked bool, err error) {
 	if d == nil {
 		return false, nil
 	}
-	if d.State == schema.Populating {
+	switch {
+	case d.Kind == schema.FullText && d.State == schema.Populating:
+		err = tx.populateText(d)
+	case d.Kind == schema.FullText:
+		err = tx.dropText(d)
+	case d.State == schema.Populating:
 		err = tx.populate(d)
-	} else {
+	default:
 		err = tx.depopulate(d)
 	}
 	if err == nil {

@@ -54,6 +54,8 @@ type schemaTable struct {
 	defs  []*indexDef // all, by id
 	nodes map[value.LabelID][]*indexDef
 	edges map[value.TypeID][]*indexDef
+	// texts are the full-text indexes, which nodes does not have.
+	texts textDefs
 	// version grows with every change.
 	version uint64
 }
@@ -79,13 +81,18 @@ func newSchemaTable(defs []*indexDef, version uint64) *schemaTable {
 	}
 	var seen []*schema.Def
 	for _, d := range defs {
+		if d.Kind == schema.FullText {
+			t.texts = append(t.texts, d)
+		}
 		if d.State == schema.Dropping {
 			continue
 		}
 		seen = append(seen, d.Def)
-		if d.Edge {
+		switch {
+		case d.Kind == schema.FullText:
+		case d.Edge:
 			t.edges[value.TypeID(d.owner)] = append(t.edges[value.TypeID(d.owner)], d)
-		} else {
+		default:
 			t.nodes[value.LabelID(d.owner)] = append(t.nodes[value.LabelID(d.owner)], d)
 		}
 	}
@@ -150,6 +157,9 @@ func (l *loaded) schema() error {
 	}
 	l.state.schema = newSchemaTable(defs, 1)
 	for _, d := range defs {
+		if !d.Indexed() {
+			continue
+		}
 		c, err := l.storedCounts(d)
 		if err != nil {
 			return err

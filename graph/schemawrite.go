@@ -41,6 +41,8 @@ func (tx *Tx) CreateSchema(d schema.Def) error {
 	switch {
 	case takes != nil:
 		return tx.takeOver(tx.schema.byID(takes.ID), def)
+	case d.Kind == schema.FullText:
+		return tx.buildText(def)
 	case d.Kind == schema.Exists:
 		if err := tx.checkAllNeeded(def); err != nil {
 			return err
@@ -269,6 +271,9 @@ func (tx *Tx) DropSchema(id uint64) error {
 	d := tx.schema.byID(id)
 	if d == nil || d.State == schema.Dropping {
 		return fail(InvalidArgument, "there is no index or constraint %d", id)
+	}
+	if d.Kind == schema.FullText {
+		return tx.dropText(tx.inState(d, schema.Dropping, 0))
 	}
 	if !d.Indexed() {
 		tx.dropDef(id)

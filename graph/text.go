@@ -91,15 +91,11 @@ func (tx *Tx) textView() (*text.View, error) {
 			over = append(over, b.docs...)
 		}
 	}
-	for _, id := range tx.editedNodes() {
-		if e := tx.w.nodes[id]; e.text {
-			doc, err := tx.document(id, e)
-			if err != nil {
-				return nil, err
-			}
-			over = append(over, doc)
-		}
+	own, err := tx.changedDocs()
+	if err != nil {
+		return nil, err
 	}
+	over = append(over, own...)
 	if len(over) == 0 {
 		return view, nil
 	}
@@ -159,18 +155,18 @@ func (tx *Tx) document(id value.NodeID, e *nodeEdit) (text.Doc, error) {
 	if e.deleted {
 		return text.Doc{Node: id}, nil
 	}
-	return tx.db.opts.document(id, e.rec.Props, tx.keys, func(k value.KeyID) (value.Value, error) {
+	return tx.db.opts.document(id, e.rec, tx.keys, tx.schema.texts, func(k value.KeyID) (value.Value, error) {
 		return tx.overflow(nodeOverflow(id, k))
 	})
 }
 
 // document makes a node's document of its stored properties. Days are words of
 // it, but a node with nothing else has no text.
-func (o *Options) document(id value.NodeID, props []record.Prop, keys *keyTable, overflow func(value.KeyID) (value.Value, error)) (text.Doc, error) {
+func (o *Options) document(id value.NodeID, rec *record.Node, keys *keyTable, defs textDefs, overflow func(value.KeyID) (value.Value, error)) (text.Doc, error) {
 	doc, hasText := text.Doc{Node: id}, false
-	for _, p := range props {
-		i, ok := keys.text[p.Key]
-		if !ok {
+	for _, p := range rec.Props {
+		i, standard := keys.text[p.Key]
+		if !standard && !defs.wants(id, rec.Labels, p.Key) {
 			continue
 		}
 		v := p.Value
@@ -180,14 +176,16 @@ func (o *Options) document(id value.NodeID, props []record.Prop, keys *keyTable,
 				return doc, fmt.Errorf("text of node %d: %w", id, err)
 			}
 		}
-		s := v.AsString()
-		if s == "" {
+		s, field := textOf(v), declaredField
+		if standard {
+			s, field = v.AsString(), o.TextFields[i]
+		}
+		hasText = hasText || s != ""
+		if s == "" && standard {
 			s = dateWords(v)
-		} else {
-			hasText = true
 		}
 		if s != "" {
-			doc.Fields = append(doc.Fields, text.FieldText{Name: o.TextFields[i], Text: s})
+			doc.Fields = append(doc.Fields, text.FieldText{Name: field, Text: s})
 		}
 	}
 	if !hasText {
@@ -220,7 +218,7 @@ const titleWeight = 2
 // textFields are the fields of the index: names are matched as they are, the
 // rest by English stems.
 func (o *Options) textFields() []text.Field {
-	out := make([]text.Field, len(o.TextFields))
+	out := make([]text.Field, len(o.TextFields), len(o.TextFields)+1)
 	for i, name := range o.TextFields {
 		out[i] = text.Field{Name: name}
 		if name == "title" {
@@ -230,5 +228,5 @@ func (o *Options) textFields() []text.Field {
 			out[i].Kind = text.Words
 		}
 	}
-	return out
+	return append(out, text.Field{Name: declaredField})
 }

@@ -94,7 +94,7 @@ func sortedLabels(labels []value.LabelID) []value.LabelID {
 
 func (tx *Tx) isText(k value.KeyID) bool {
 	_, ok := tx.keys.text[k]
-	return ok
+	return ok || tx.schema.texts.key(k)
 }
 
 // checkNodeID refuses a string id that another node has, or that would be
@@ -244,6 +244,7 @@ func (tx *Tx) setLabel(id value.NodeID, l value.LabelID, want bool) (bool, error
 		e.rec.Labels = slices.Delete(slices.Clone(e.rec.Labels), i, i+1)
 	}
 	e.labels = true
+	e.text = e.text || tx.schema.texts.label(l)
 	if err := tx.w.ed.SetLabels(id, e.rec.Labels); err != nil {
 		return false, tx.doom(wrap(err))
 	}

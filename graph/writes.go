@@ -29,14 +29,16 @@ type writes struct {
 	// changed, in ascending order.
 	declared declared
 	defs     []uint64
-	blocks   map[uint64]struct{} // of edges, to count keys
-	graves   map[value.NodeID]bool
-	vocab    map[string][]byte // changed records, nil for a deleted one
-	names    []store.Put
-	hot      []logentry.HotSet
-	attrs    []logentry.AttrSet
-	swept    []value.EdgeID
-	bytes    int // estimate of what will be written
+	// retext are nodes whose documents changed although they did not.
+	retext map[value.NodeID]struct{}
+	blocks map[uint64]struct{} // of edges, to count keys
+	graves map[value.NodeID]bool
+	vocab  map[string][]byte // changed records, nil for a deleted one
+	names  []store.Put
+	hot    []logentry.HotSet
+	attrs  []logentry.AttrSet
+	swept  []value.EdgeID
+	bytes  int // estimate of what will be written
 }
 
 // nodeEdit is a node that the transaction touched.

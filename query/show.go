@@ -82,19 +82,25 @@ func showIndexes(g access.Reader) [][]value.Value {
 	ix, defs := definitions(g)
 	var rows [][]value.Value
 	for _, d := range defs {
-		if !d.Indexed() {
+		if d.Kind == schema.Exists {
 			continue
 		}
-		state, owner := "ONLINE", value.Null
-		if !d.Usable() {
+		kind, state, owner := "RANGE", "ONLINE", value.Null
+		if d.State != schema.Online {
 			state = "POPULATING"
 		}
 		if d.Constraint() {
 			owner = value.String(d.Name)
 		}
-		entries, distinct := ix.IndexCounts(d.ID)
-		row := append([]value.Value{value.String(d.Name), value.String(state), value.String("RANGE")}, target(d)...)
-		rows = append(rows, append(row, owner, value.Int(entries), value.Int(distinct)))
+		entries, distinct := value.Null, value.Null // of a full-text index nobody counts them
+		if d.Indexed() {
+			n, m := ix.IndexCounts(d.ID)
+			entries, distinct = value.Int(n), value.Int(m)
+		} else {
+			kind = "FULLTEXT"
+		}
+		row := append([]value.Value{value.String(d.Name), value.String(state), value.String(kind)}, target(d)...)
+		rows = append(rows, append(row, owner, entries, distinct))
 	}
 	return rows
 }

@@ -21,6 +21,8 @@ const (
 	Unique
 	// Exists is a constraint: each element has the property.
 	Exists
+	// FullText is an index by the words of one or more properties of nodes.
+	FullText
 )
 
 // State tells whether a definition's index can be asked.
@@ -53,14 +55,14 @@ type Def struct {
 	State State
 }
 
-// Indexed reports whether the definition has an index.
-func (d *Def) Indexed() bool { return d.Kind != Exists }
+// Indexed reports whether the definition has an index by values.
+func (d *Def) Indexed() bool { return d.Kind == Range || d.Kind == Unique }
 
 // Usable reports whether its index can be asked.
 func (d *Def) Usable() bool { return d.Indexed() && d.State == Online }
 
 // Constraint reports whether it is a constraint.
-func (d *Def) Constraint() bool { return d.Kind != Range }
+func (d *Def) Constraint() bool { return d.Kind == Unique || d.Kind == Exists }
 
 // What names the kind for a person.
 func (d *Def) What() string {
@@ -87,13 +89,15 @@ func (d *Def) String() string {
 		return fmt.Sprintf("constraint FOR %s REQUIRE (%s) IS UNIQUE", pattern, list)
 	case Exists:
 		return fmt.Sprintf("constraint FOR %s REQUIRE (%s) IS NOT NULL", pattern, list)
+	case FullText:
+		return fmt.Sprintf("fulltext index FOR %s ON EACH [%s]", pattern, list)
 	}
 	return fmt.Sprintf("index FOR %s ON (%s)", pattern, list)
 }
 
 // defaultName is the name of a definition that got none.
 func (d *Def) defaultName() string {
-	kind := map[Kind]string{Range: "index", Unique: "unique", Exists: "exists"}[d.Kind]
+	kind := map[Kind]string{Range: "index", Unique: "unique", Exists: "exists", FullText: "fulltext"}[d.Kind]
 	return kind + "_" + d.Owner + "_" + strings.Join(d.Keys, "_")
 }
 

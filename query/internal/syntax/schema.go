@@ -33,7 +33,7 @@ func (p *parser) schemaCommand() (production, error) {
 }
 
 // indexTypes are the words before INDEX that ask for an index by properties.
-var indexTypes = map[string]bool{"RANGE": true, "TEXT": true, "BTREE": true}
+var indexTypes = map[string]bool{"RANGE": true, "TEXT": true, "BTREE": true, "FULLTEXT": true}
 
 // handmade makes a production of a method of the parser.
 func handmade[C Clause](f func(*parser) (C, error)) production {
@@ -68,7 +68,9 @@ func (p *parser) schemaChange() (*SchemaChange, error) {
 	t := p.take()
 	c := &SchemaChange{Drop: is(t, "DROP"), Kind: schema.Range}
 	if !c.Drop && indexTypes[strings.ToUpper(p.peek().Value)] {
-		p.take()
+		if is(p.take(), "FULLTEXT") {
+			c.Kind = schema.FullText
+		}
 	}
 	c.Constraint = is(p.take(), "CONSTRAINT")
 	if !is(p.peek(), "IF") && !is(p.peek(), "FOR") && p.peek().Type != kwOn {
@@ -132,8 +134,15 @@ func (p *parser) index(c *SchemaChange, old bool) (err error) {
 	if err != nil {
 		return err
 	}
+	if c.Kind == schema.FullText && c.Edge {
+		return fault.Unsupported(c.Owner.Span, "a full-text index of relationships").
+			WithHint("Nodes are searched as text; relationships are not.")
+	}
 	if err := p.expectKw(kwOn); err != nil {
 		return err
+	}
+	if c.Kind == schema.FullText {
+		p.acceptWord("EACH")
 	}
 	return p.schemaKeys(c, v)
 }
@@ -208,7 +217,11 @@ func (p *parser) schemaPattern(c *SchemaChange) (v *Name, err error) {
 	if err = p.expect(":"); err != nil {
 		return nil, err
 	}
-	if c.Owner, err = p.name("a label or a type"); err != nil || !c.Edge {
+	if c.Owner, err = p.name("a label or a type"); err == nil && p.peek().Value == "|" {
+		return nil, fault.Unsupported(span(p.peek()), "an index of several labels").
+			WithHint("Make an index for each label.")
+	}
+	if err != nil || !c.Edge {
 		if err == nil {
 			err = p.expect(")")
 		}
@@ -246,8 +259,8 @@ func (p *parser) schemaKeys(c *SchemaChange, v *Name) (err error) {
 	switch {
 	case p.accept("("):
 		closing = ")"
-	case p.accept("["):
-		return unsupportedHere(p, "an index over EACH [...]")
+	case c.Kind == schema.FullText && p.accept("["):
+		closing = "]"
 	default:
 		k, err := key()
 		c.Keys = []*Name{k}
