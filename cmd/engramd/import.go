@@ -18,18 +18,20 @@ import (
 )
 
 type importCommand struct {
-	Files []string `arg:"" help:"A memories file (.jsonl), or a CSV file of nodes and then one of edges." placeholder:"FILE"`
-	Links string   `help:"A file of links between the memories (.jsonl with a, b, type, weight)." placeholder:"FILE"`
-	Split string   `help:"One namespace for each: ${enum}." enum:"none,conversation" default:"none"`
-	Batch int      `help:"Lines in a transaction, 1 to 10,000." default:"500" placeholder:"N"`
-	Ack   bool     `help:"Print a line ACK <seq> <lines> for every transaction once it is durable."`
-	Begin bool     `help:"With --ack: print a line BEGIN <lines> before every transaction." name:"ack-begin"`
-	Quiet bool     `help:"No progress bar." short:"q"`
+	Files   []string `arg:"" help:"A memories file (.jsonl), or a CSV file of nodes and then one of edges." placeholder:"FILE"`
+	Links   string   `help:"A file of links between the memories (.jsonl with a, b, type, weight)." placeholder:"FILE"`
+	Split   string   `help:"One namespace for each: ${enum}." enum:"none,conversation" default:"none"`
+	Batch   int      `help:"Lines in a transaction, 1 to 10,000; by default 500, or up to 60,000 records in bulk." placeholder:"N"`
+	Restart bool     `help:"Give up an unfinished import of other CSV files: what it brought stays and is merged with."`
+	Ack     bool     `help:"Print a line ACK <seq> <lines> for every transaction once it is durable."`
+	Begin   bool     `help:"With --ack: print a line BEGIN <lines> before every transaction." name:"ack-begin"`
+	Quiet   bool     `help:"No progress bar." short:"q"`
 }
 
 // Help is shown by --help.
 func (importCommand) Help() string {
-	return `Importing a file again changes nothing: nodes are found by id, edges by ends and type.
+	return `Importing a file again changes nothing: nodes are found by id, edges by ends and type. CSV files are loaded in
+bulk into an empty namespace; when that is interrupted, importing the same files again goes on from there.
 
 Memories are JSON Lines: {"id", "text"} and optionally conversation, session, date, speaker, title.
 CSV headers are id,label,... and src,dst,type,..., or neo4j-admin's :ID, :LABEL, :START_ID, :END_ID, :TYPE
@@ -57,6 +59,9 @@ func (c *importCommand) Run(a *app) error {
 		}
 		return c.graph(a)
 	case csv == 0 && len(c.Files) == 1:
+		if c.Restart {
+			return &usageError{errors.New("--restart goes with CSV files")}
+		}
 		return c.memories(a)
 	}
 	return &usageError{errors.New("give one memories file (.jsonl), or a nodes file and an edges file (.csv)")}
@@ -167,7 +172,7 @@ func (c *importCommand) run(a *app, fn func(importer.Options) (importer.Report, 
 
 // options set up the progress bar, on a terminal only, and the acknowledgements.
 func (c *importCommand) options(a *app, files ...string) (opts importer.Options, done func()) {
-	opts, done = importer.Options{Batch: c.Batch}, func() {}
+	opts, done = importer.Options{Batch: c.Batch, Restart: c.Restart}, func() {}
 	if c.Ack {
 		opts.Ack = func(seq uint64, lines int) { a.printf("ACK %d %d\n", seq, lines) }
 	}
@@ -192,6 +197,9 @@ func (c *importCommand) options(a *app, files ...string) (opts importer.Options,
 
 func (a *app) reportImport(source string, r importer.Report) {
 	fmt.Fprintf(a.err, "%s: imported %s\n", source, r)
+	if r.Resumed > 0 {
+		fmt.Fprintf(a.err, "  %s had been imported before the import was interrupted\n", plural(int64(r.Resumed), "line"))
+	}
 	for _, p := range r.Problems {
 		fmt.Fprintf(a.err, "  line %d: %s\n", p.Line, p.Reason)
 	}

@@ -30,8 +30,12 @@ type Target interface {
 
 // Options tune an import. The zero value is usable.
 type Options struct {
-	// Batch is how many lines go into one transaction; default 500.
+	// Batch is how many lines go into one transaction; default 500. A graph that is
+	// loaded in bulk has batches of up to 60,000 records unless it is set.
 	Batch int
+	// Restart gives up an unfinished import of a graph, if there is one: what it
+	// brought stays, and this import merges with it.
+	Restart bool
 	// Progress, when set, is told the bytes read so far, after every
 	// transaction.
 	Progress func(bytes int64)
@@ -56,6 +60,7 @@ func (o Options) withDefaults() (Options, error) {
 // Report says what an import understood and what it left.
 type Report struct {
 	Lines         int // lines of input taken in
+	Resumed       int // of those, lines that an interrupted import had taken in
 	Memories      int
 	Conversations int
 	Sessions      int

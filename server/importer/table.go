@@ -1,7 +1,9 @@
 package importer
 
 import (
+	"crypto/sha256"
 	"encoding/csv"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +17,7 @@ type table struct {
 	source  io.ReadSeeker
 	columns []column
 	rows    int
+	sum     string       // SHA-256 of the file
 	offset  func() int64 // of the second pass
 }
 
@@ -25,7 +28,8 @@ type rowFunc func(line int, roles map[string]string) error
 // is called with every row.
 func openTable(source io.ReadSeeker, roles map[string]string, needed []string, verify rowFunc) (*table, error) {
 	t := &table{source: source}
-	r, err := t.reader()
+	hash := sha256.New()
+	r, err := t.reader(hash)
 	if err != nil {
 		return nil, err
 	}
@@ -39,14 +43,17 @@ func openTable(source io.ReadSeeker, roles map[string]string, needed []string, v
 	if t.columns, err = parseHeaders(header, roles, needed); err != nil {
 		return nil, err
 	}
-	return t, t.learn(r, verify)
+	err = t.learn(r, verify)
+	t.sum = hex.EncodeToString(hash.Sum(nil))
+	return t, err
 }
 
-func (t *table) reader() (*csv.Reader, error) {
+// reader starts over; what it reads goes to copyTo as well.
+func (t *table) reader(copyTo io.Writer) (*csv.Reader, error) {
 	if _, err := t.source.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("a CSV file is read twice: %w", err)
 	}
-	r := csv.NewReader(t.source)
+	r := csv.NewReader(io.TeeReader(t.source, copyTo))
 	r.ReuseRecord = true
 	return r, nil
 }
@@ -105,7 +112,7 @@ func (t *table) read() int64 {
 // Empty cells are no properties; dates that do not parse stay text and are given
 // to problem.
 func (t *table) each(problem func(line int, format string, args ...any), fn func(line int, roles map[string]string, props []engram.Prop) error) error {
-	r, err := t.reader()
+	r, err := t.reader(io.Discard)
 	if err != nil {
 		return err
 	}
