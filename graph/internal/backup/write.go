@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"engram/graph/internal/dir"
 	"engram/graph/internal/store"
 )
 
@@ -32,8 +33,8 @@ type Target struct {
 // what interrupted backups left. While another backup has it, it fails with
 // store.ErrBusy.
 func OpenTarget(path string) (*Target, error) {
-	if err := os.MkdirAll(path, dirMode); err != nil {
-		return nil, systemError(path, err)
+	if err := dir.MakeDir(path); err != nil {
+		return nil, err
 	}
 	f, err := os.Open(path)
 	if err != nil {

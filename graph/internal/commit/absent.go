@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -14,13 +15,25 @@ func lookedUp(space store.Space) bool { return space == store.Index || space == 
 // absent proves that a key which was not found is not there: both neighbours are
 // in order and sealed with the keys they have.
 func (e *Engine[V]) absent(r store.Reader, space store.Space, key []byte) error {
+	return e.around(r, space, key, func(k []byte) error {
+		if bytes.Equal(k, key) {
+			return fmt.Errorf("%w: the key %x in space %d is there, but looking it up does not find it; restore from a backup", store.ErrDamaged, key, space)
+		}
+		return nil
+	})
+}
+
+// around verifies the neighbours of a key, which may be there itself.
+func (e *Engine[V]) around(r store.Reader, space store.Space, key []byte, more func(k []byte) error) error {
 	p, ok := r.(store.Prover)
 	if !ok || e.opts.Envelope == nil || !lookedUp(space) || len(key) == 0 {
 		return nil
 	}
 	return p.Around(space, key, func(k, v []byte) error {
-		_, err := e.opts.Envelope.Open(space, k, v)
-		return err
+		if _, err := e.opts.Envelope.Open(space, k, v); err != nil {
+			return err
+		}
+		return more(k)
 	})
 }
 
@@ -53,10 +66,11 @@ func (e *Engine[V]) getMany(r store.Reader, space store.Space, keys, out [][]byt
 // bounds proves that nothing is missing at the ends of a range. What is inside
 // is verified by whoever scans it.
 func (e *Engine[V]) bounds(r store.Reader, space store.Space, from, to []byte) error {
-	if err := e.absent(r, space, from); err != nil {
+	fine := func([]byte) error { return nil }
+	if err := e.around(r, space, from, fine); err != nil {
 		return err
 	}
-	return e.absent(r, space, to)
+	return e.around(r, space, to, fine)
 }
 
 // sealSeq makes the record of an idempotency key.

@@ -60,13 +60,10 @@ func Create(path string) error {
 	default:
 		return err
 	}
-	if err := os.MkdirAll(path, dirMode); err != nil {
-		return systemError(path, err)
-	}
-	if err := writeAside(filepath.Join(path, catalogName), fmt.Sprintf("%s%d\n", catalogMark, Layout)); err != nil {
+	if err := MakeDir(path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return writeAside(filepath.Join(path, catalogName), fmt.Sprintf("%s%d\n", catalogMark, Layout))
 }
 
 // examine tells whether path is a data directory that this version knows.
@@ -140,4 +137,26 @@ func syncDir(path string) error {
 		return systemError(path, err)
 	}
 	return nil
+}
+
+// MakeDir makes a directory with missing parents, all of which survive a power
+// loss.
+func MakeDir(path string) error {
+	existing := filepath.Clean(path)
+	for {
+		if _, err := os.Stat(existing); err == nil || existing == filepath.Dir(existing) {
+			break
+		}
+		existing = filepath.Dir(existing)
+	}
+	if err := os.MkdirAll(path, dirMode); err != nil {
+		return systemError(path, err)
+	}
+	// One that was there may be from an attempt that was cut short: its name, too.
+	for at := filepath.Clean(path); ; {
+		at = filepath.Dir(at)
+		if err := syncDir(at); err != nil || len(at) <= len(existing) {
+			return err
+		}
+	}
 }

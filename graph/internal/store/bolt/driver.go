@@ -267,7 +267,7 @@ func (d *Driver) check(report func(problem string)) (done bool, err error) {
 // Close closes the file. It waits for open readers.
 func (d *Driver) Close() error {
 	d.mu.Lock()
-	stuck, broken, closed := d.stuck, d.broken, d.closed
+	stuck, broken, closed, written := d.stuck, d.broken, d.closed, d.stats.Applies > 0
 	d.closed = true
 	d.mu.Unlock()
 	switch {
@@ -277,7 +277,7 @@ func (d *Driver) Close() error {
 		// bbolt's writer lock was lost in a panic, so its Close would never return.
 		return abandon(d.file)
 	}
-	if d.db.NoFreelistSync && !d.readOnly && broken == nil {
+	if d.db.NoFreelistSync && written && !d.readOnly && broken == nil {
 		// Write the list of free pages, so that opening need not scan the file. It
 		// only saves time, so failing does no harm.
 		_ = guard(d.path, func() error {
