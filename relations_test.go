@@ -44,8 +44,10 @@ func TestRelationTypes(t *testing.T) {
 		{"CREATE RELATION TYPE X {from: [1]}", "list of labels"},
 		{"ALTER RELATION TYPE KNWS {weight: 1}", "Did you mean KNOWS?"},
 		{"ALTER RELATION TYPE KNOWS {backward: null, transitive: true}", "[]"},
-		{"SHOW RELATION TYPES YIELD * WHERE origin = 'declared' RETURN name, meaning, from, to, weight, forward, backward, inhibitory, transitive, mode, count",
-			"[[KNOWS They have met. [Person] [Person] 0.5 0.9 1.0 false true open 0]]"},
+		{
+			"SHOW RELATION TYPES YIELD * WHERE origin = 'declared' RETURN name, meaning, from, to, weight, forward, backward, inhibitory, transitive, mode, count",
+			"[[KNOWS They have met. [Person] [Person] 0.5 0.9 1.0 false true open 0]]",
+		},
 		{"CREATE (:Person)-[:KNOWS]->(:Person)", "[]"},
 		{"CREATE (:Person)-[:KNOWS]->(:Dog)", "the end of a KNOWS needs one of the labels [Person]"},
 		{"CREATE ()-[:KNOWS]->(:Person)", "the start of a KNOWS"},

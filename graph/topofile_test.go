@@ -87,8 +87,10 @@ func (f *fileDB) add(n int) {
 	f.must(err)
 	var props []value.KeyProp
 	for _, p := range []value.Prop{
-		{Key: "id", Value: value.String(fmt.Sprintf("n%d", n))}, {Key: "content", Value: value.String(fmt.Sprintf("word%d shared", n))},
-		{Key: "importance", Value: value.Float(float64(n) / 8)}, {Key: "tier", Value: value.String("Working")},
+		{Key: "id", Value: value.String(fmt.Sprintf("n%d", n))},
+		{Key: "content", Value: value.String(fmt.Sprintf("word%d shared", n))},
+		{Key: "importance", Value: value.Float(float64(n) / 8)},
+		{Key: "tier", Value: value.String("Working")},
 	} {
 		k, err := tx.InternKey(p.Key)
 		f.must(err)

@@ -180,12 +180,18 @@ func showCounters(c result.Counters) string {
 		name string
 		n    int64
 	}{
-		{"+nodes", c.NodesCreated}, {"-nodes", c.NodesDeleted},
-		{"+relationships", c.EdgesCreated}, {"-relationships", c.EdgesDeleted},
-		{"+properties", c.PropertiesSet}, {"-properties", c.PropertiesRemoved},
-		{"+labels", c.LabelsAdded}, {"-labels", c.LabelsRemoved},
-		{"+indexes", c.IndexesAdded}, {"-indexes", c.IndexesRemoved},
-		{"+constraints", c.ConstraintsAdded}, {"-constraints", c.ConstraintsRemoved},
+		{"+nodes", c.NodesCreated},
+		{"-nodes", c.NodesDeleted},
+		{"+relationships", c.EdgesCreated},
+		{"-relationships", c.EdgesDeleted},
+		{"+properties", c.PropertiesSet},
+		{"-properties", c.PropertiesRemoved},
+		{"+labels", c.LabelsAdded},
+		{"-labels", c.LabelsRemoved},
+		{"+indexes", c.IndexesAdded},
+		{"-indexes", c.IndexesRemoved},
+		{"+constraints", c.ConstraintsAdded},
+		{"-constraints", c.ConstraintsRemoved},
 		{"~vocabulary", c.VocabularyChanges},
 	} {
 		if x.n != 0 {

@@ -131,12 +131,16 @@ func TestOrderOfKinds(t *testing.T) {
 
 func TestOrderWithinKinds(t *testing.T) {
 	for _, ascending := range [][]Value{
-		{list(), list(String("a")), list(String("a"), Int(1)), ints(1), list(Int(1), String("a")),
-			list(Int(1), Null), list(Null, Int(1)), list(Null, Int(2))},
+		{
+			list(), list(String("a")), list(String("a"), Int(1)), ints(1), list(Int(1), String("a")),
+			list(Int(1), Null), list(Null, Int(1)), list(Null, Int(2)),
+		},
 		{mapOf(), mapOf("b", Int(1)), mapOf("c", Int(0)), mapOf("c", Int(1)), mapOf("a", Int(1), "b", Int(1))},
 		{OfDuration(Duration{Days: 30}), OfDuration(Duration{Months: 1}), OfDuration(Duration{Days: 31})},
-		{OfDuration(Duration{Months: math.MinInt64}), OfDuration(Duration{Days: -1}), OfDuration(Duration{Seconds: -1}),
-			OfDuration(Duration{}), OfDuration(Duration{Nanos: 1}), OfDuration(Duration{Months: math.MaxInt64})},
+		{
+			OfDuration(Duration{Months: math.MinInt64}), OfDuration(Duration{Days: -1}), OfDuration(Duration{Seconds: -1}),
+			OfDuration(Duration{}), OfDuration(Duration{Nanos: 1}), OfDuration(Duration{Months: math.MaxInt64}),
+		},
 	} {
 		for i := 1; i < len(ascending); i++ {
 			if a, b := ascending[i-1], ascending[i]; Order(a, b) != -1 || Order(b, a) != 1 {
@@ -206,8 +210,11 @@ func TestHashIsStable(t *testing.T) {
 		}
 	}
 	for _, pair := range [][2]Value{
-		{Int(1), Float(1)}, {Float(0), Float(math.Copysign(0, -1))}, {Int(math.MinInt64), Float(-(1 << 63))},
-		{nan, Float(math.Float64frombits(0x7ff8000000000099))}, {ints(1), list(Float(1))},
+		{Int(1), Float(1)},
+		{Float(0), Float(math.Copysign(0, -1))},
+		{Int(math.MinInt64), Float(-(1 << 63))},
+		{nan, Float(math.Float64frombits(0x7ff8000000000099))},
+		{ints(1), list(Float(1))},
 		{OfTime(Time{Offset: 3600, Nanos: 3600 * nanosPerSecond}), OfTime(Time{})},
 		{NodeRef(1), OfNode(&Node{ID: 1})},
 	} {

@@ -20,11 +20,15 @@ func date(t *testing.T, text string) Value {
 
 // alice, bob and knows are a small graph of loaded values.
 var (
-	alice = &Node{ID: 1, ElementID: "alice", Labels: []string{"Person", "odd label"},
-		Properties: []Prop{{"age", Int(7)}, {"n`t", String("x")}}}
+	alice = &Node{
+		ID: 1, ElementID: "alice", Labels: []string{"Person", "odd label"},
+		Properties: []Prop{{"age", Int(7)}, {"n`t", String("x")}},
+	}
 	bob   = &Node{ID: 2, ElementID: "bob"}
-	knows = &Edge{ID: 3, ElementID: "k", Type: "KNOWS", Src: 1, Dst: 2, SrcElementID: "alice", DstElementID: "bob",
-		Properties: []Prop{{"since", Int(1999)}}}
+	knows = &Edge{
+		ID: 3, ElementID: "k", Type: "KNOWS", Src: 1, Dst: 2, SrcElementID: "alice", DstElementID: "bob",
+		Properties: []Prop{{"since", Int(1999)}},
+	}
 	bare = &Edge{ID: 4, ElementID: "b", Type: "T", Src: 1, Dst: 2, SrcElementID: "alice", DstElementID: "bob"}
 )
 
@@ -53,8 +57,10 @@ func TestString(t *testing.T) {
 		{v: list(Int(1), String("a"), Null, list(Float(2))), want: "[1, 'a', null, [2.0]]"},
 		{v: mapOf("b", Int(1), "a b", String("c"), "b", Int(2), "1x", Null), want: "{`1x`: null, `a b`: 'c', b: 2}"},
 		{v: date(t, "1984-10-11"), want: "'1984-10-11'", toString: "1984-10-11"},
-		{v: OfDuration(Duration{Months: 14, Days: -3, Seconds: -1, Nanos: 500_000_000}), want: "'P1Y2M-3DT-0.5S'",
-			toString: "P1Y2M-3DT-0.5S"},
+		{
+			v: OfDuration(Duration{Months: 14, Days: -3, Seconds: -1, Nanos: 500_000_000}), want: "'P1Y2M-3DT-0.5S'",
+			toString: "P1Y2M-3DT-0.5S",
+		},
 		{v: OfNode(alice), want: "(:Person:`odd label` {age: 7, `n``t`: 'x'})"},
 		{v: OfNode(bob), want: "()"},
 		{v: OfNode(&Node{Properties: []Prop{{"a", Int(1)}}}), want: "({a: 1})"},
@@ -63,10 +69,14 @@ func TestString(t *testing.T) {
 		{v: OfEdge(bare), want: "[:T]"},
 		{v: EdgeRef(7), want: "[#7]"},
 		{v: OfPath(&Path{Nodes: []Value{OfNode(bob)}}), want: "<()>"},
-		{v: OfPath(&Path{Nodes: []Value{NodeRef(2), NodeRef(1), NodeRef(2)}, Edges: []Value{OfEdge(bare), EdgeRef(9)}}),
-			want: "<(#2)<-[:T]-(#1)-[#9]-(#2)>"},
-		{v: OfPath(&Path{Nodes: []Value{NodeRef(1), OfNode(bob)}, Edges: []Value{OfEdge(knows)}}),
-			want: "<(#1)-[:KNOWS {since: 1999}]->()>"},
+		{
+			v:    OfPath(&Path{Nodes: []Value{NodeRef(2), NodeRef(1), NodeRef(2)}, Edges: []Value{OfEdge(bare), EdgeRef(9)}}),
+			want: "<(#2)<-[:T]-(#1)-[#9]-(#2)>",
+		},
+		{
+			v:    OfPath(&Path{Nodes: []Value{NodeRef(1), OfNode(bob)}, Edges: []Value{OfEdge(knows)}}),
+			want: "<(#1)-[:KNOWS {since: 1999}]->()>",
+		},
 	} {
 		if got := c.v.String(); got != c.want {
 			t.Errorf("String is %s, want %s", got, c.want)
@@ -113,9 +123,11 @@ func TestJSON(t *testing.T) {
 		{EdgeRef(1), "null"},
 		{OfNode(alice), `{"id":"alice","labels":["Person","odd label"],"properties":{"age":7,"n` + "`" + `t":"x"}}`},
 		{OfEdge(knows), `{"id":"k","type":"KNOWS","start":"alice","end":"bob","properties":{"since":1999}}`},
-		{OfPath(&Path{Nodes: []Value{OfNode(bob), NodeRef(1)}, Edges: []Value{OfEdge(bare)}}),
+		{
+			OfPath(&Path{Nodes: []Value{OfNode(bob), NodeRef(1)}, Edges: []Value{OfEdge(bare)}}),
 			`{"nodes":[{"id":"bob","labels":[],"properties":{}},null],` +
-				`"relationships":[{"id":"b","type":"T","start":"alice","end":"bob","properties":{}}]}`},
+				`"relationships":[{"id":"b","type":"T","start":"alice","end":"bob","properties":{}}]}`,
+		},
 	} {
 		got, err := json.Marshal(c.v) // checks and compacts what MarshalJSON returns
 		if err != nil || string(got) != c.want {

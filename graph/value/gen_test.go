@@ -13,8 +13,10 @@ var genScalar = rapid.OneOf(
 	rapid.Map(rapid.Bool(), Bool),
 	rapid.Map(rapid.Int64Range(-3, 3), Int),
 	rapid.Map(rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 1 << 53, 1<<53 + 1}), Int),
-	rapid.Map(rapid.SampledFrom([]float64{-1, math.Copysign(0, -1), 0, 0.5, 1, 2, 1 << 53, 1 << 63, -(1 << 63),
-		math.NaN(), math.Inf(1), math.Inf(-1)}), Float),
+	rapid.Map(rapid.SampledFrom([]float64{
+		-1, math.Copysign(0, -1), 0, 0.5, 1, 2, 1 << 53, 1 << 63, -(1 << 63),
+		math.NaN(), math.Inf(1), math.Inf(-1),
+	}), Float),
 	rapid.Map(rapid.SampledFrom([]string{"", "a", "b", "aa", "ä", "abcdefgh", "abcdefghi", "it's"}), String),
 	rapid.Map(rapid.Uint64Range(1, 3), func(n uint64) Value { return NodeRef(NodeID(n)) }),
 	rapid.Map(rapid.Uint64Range(1, 3), func(n uint64) Value { return EdgeRef(EdgeID(n)) }),

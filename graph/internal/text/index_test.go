@@ -15,8 +15,10 @@ import (
 )
 
 var testFields = []Field{
-	{Name: "content", Weight: 1}, {Name: "title", Weight: 2.5},
-	{Name: "speaker", Kind: Words, Weight: 0.7}, {Name: "labels", Kind: Exact, Weight: 1.3},
+	{Name: "content", Weight: 1},
+	{Name: "title", Weight: 2.5},
+	{Name: "speaker", Kind: Words, Weight: 0.7},
+	{Name: "labels", Kind: Exact, Weight: 1.3},
 }
 
 // manual returns options under which nothing happens by itself.

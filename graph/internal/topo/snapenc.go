@@ -226,8 +226,13 @@ func (e *encoder) edgePage(p *edgePage) {
 		there bool
 		bit   columnSet
 	}{
-		{p.wide != nil, colWide}, {p.flags != nil, colFlags}, {p.layer != nil, colLayer}, {p.weight != nil, colWeight},
-		{p.learned != nil, colLearned}, {p.created != nil, colCreated}, {p.createdL != nil, colCreatedL},
+		{p.wide != nil, colWide},
+		{p.flags != nil, colFlags},
+		{p.layer != nil, colLayer},
+		{p.weight != nil, colWeight},
+		{p.learned != nil, colLearned},
+		{p.created != nil, colCreated},
+		{p.createdL != nil, colCreatedL},
 	} {
 		if c.there {
 			has |= c.bit

@@ -122,7 +122,6 @@ type run struct {
 	hits       []access.TextHit
 	candidates map[value.NodeID]*candidate
 	spread     *activation.Result
-	whereErr   error
 }
 
 func (r *run) candidate(id value.NodeID) *candidate {
