@@ -41,4 +41,35 @@ func TestRememberThenRecall(t *testing.T) {
 	if !engram.IsCode(err, engram.CodeNothingToSearch) {
 		t.Errorf("recalling nothing: %v", err)
 	}
+	_, err = db.Query(context.Background(), "RECALL 'the of' RETURN node", nil)
+	if !engram.IsCode(err, engram.CodeNothingToSearch) {
+		t.Errorf("recalling stop words: %v", err)
+	}
+	res, err := db.Query(context.Background(), "RECALL 'zebra' RETURN node", nil)
+	if err != nil || len(res.Rows) != 0 {
+		t.Errorf("recalling what is not there: %v, %v", res, err)
+	}
+}
+
+// TestTermFrequency counts the nodes with each word, those of the own
+// transaction included.
+func TestTermFrequency(t *testing.T) {
+	db := memory(t, nil)
+	query(t, db, "UNWIND ['The cats slept', 'A cat and a dog', 'Nothing'] AS c CREATE (:Memory {content: c})", nil)
+	err := db.Update(context.Background(), func(tx *engram.Tx) error {
+		if _, err := tx.Query(context.Background(), "CREATE (:Memory {content: 'my dogs'})", nil); err != nil {
+			return err
+		}
+		res, err := tx.Query(context.Background(), "RETURN termFrequency('The cats, dogs and cats of zebras') AS f, termFrequency('the') AS none", nil)
+		if err != nil {
+			return err
+		}
+		if got := res.Rows[0][0].String() + res.Rows[0][1].String(); got != "{cats: 2, dogs: 2, zebras: 0}{}" {
+			t.Errorf("got %s", got)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

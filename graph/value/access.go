@@ -31,3 +31,9 @@ type TextHit struct {
 	Score float64
 	Terms []string // the words of the query that matched, as typed, best first
 }
+
+// TermCount is a word and the number of nodes whose text has it.
+type TermCount struct {
+	Term  string
+	Nodes int64
+}

@@ -131,3 +131,13 @@ type LabelReader interface {
 	// Labels; 0 for a node without one and for one that is not there.
 	FirstLabels(ids []value.NodeID, out []value.LabelID)
 }
+
+// TextAnalyser is what a Reader may offer besides: how SearchText sees words.
+type TextAnalyser interface {
+	// SearchTerms returns what SearchText looks for in a text; nothing when that
+	// could be in no document, as of words like "the" and "of".
+	SearchTerms(text string) []string
+	// TermFrequency returns each word of a text that is searched for, as it is
+	// typed and once, in order, with the number of nodes that have it.
+	TermFrequency(text string) ([]value.TermCount, error)
+}

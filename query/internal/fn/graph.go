@@ -2,6 +2,7 @@ package fn
 
 import (
 	"engram/graph/value"
+	"engram/query/internal/access"
 	"engram/query/internal/bound"
 	"engram/query/internal/fault"
 )
@@ -39,6 +40,10 @@ func graphFuncs() []Func {
 		{
 			Name: "endNode", Doc: "The node a relationship ends at.",
 			Params: []bound.Type{edgeT}, Required: 1, Result: nodeT, Call: endNode,
+		},
+		{
+			Name: "termFrequency", Doc: "The words of a text that are searched for, with the number of nodes whose text has each.",
+			Params: []bound.Type{stringT}, Required: 1, Result: mapT, Call: termFrequency,
 		},
 		{
 			Name: "nodes", Doc: "The nodes of a path in order.",
@@ -201,4 +206,20 @@ func stringList(ss []string) value.Value {
 		out[i] = value.String(s)
 	}
 	return value.List(out)
+}
+
+func termFrequency(c *Context, args []value.Value) (value.Value, error) {
+	a, ok := c.Reader.(access.TextAnalyser)
+	if !ok {
+		return value.Null, fault.AtRuntime(fault.NotSupported, "", "this graph does not search text")
+	}
+	counts, err := a.TermFrequency(args[0].AsString())
+	if err != nil {
+		return value.Null, err
+	}
+	props := make([]value.Prop, len(counts))
+	for i, n := range counts {
+		props[i] = value.Prop{Key: n.Term, Value: value.Int(n.Nodes)}
+	}
+	return value.Map(props), nil
 }
