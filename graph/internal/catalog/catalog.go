@@ -6,6 +6,7 @@ package catalog
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 
 	"engram/graph/internal/store"
 )
@@ -21,8 +22,7 @@ const (
 	classCount
 )
 
-// chunk is how many names may be outside the base map before it is built anew,
-// so that adding a name costs little and so does looking one up.
+// chunk is how many names a version copies at most to add one.
 const chunk = 64
 
 // Catalog is one version of the names. It is safe for concurrent use.
@@ -31,12 +31,41 @@ type Catalog struct {
 	version uint64
 }
 
-// table keeps names by id and ids by name: a base map shared between versions
-// and the few names added since, looked up front to back.
+// table keeps names by id, in full pages and the open one, and ids by name, in
+// maps that are merged when one is not much larger than the next: so n names are
+// added in O(n log n) and one is found in O(log n) maps. Versions share all of it.
 type table struct {
-	base   map[string]uint32 // never changed once published
-	recent []string          // ids len(base)+1...
-	names  []string          // by id - 1
+	pages  [][]string          // of chunk names each, ids 1...
+	recent []string            // the names after the pages, looked up front to back
+	levels []map[string]uint32 // the names of the pages, larger maps first; never changed once published
+}
+
+func (t *table) len() int { return len(t.pages)*chunk + len(t.recent) }
+
+// add returns the table with a name behind the others, and the name's id. Full
+// slice expressions make append copy: an abandoned version may have grown the
+// same array.
+func (t table) add(name string) (table, uint32) {
+	t.recent = append(t.recent[:len(t.recent):len(t.recent)], name)
+	id := uint32(t.len())
+	if len(t.recent) < chunk {
+		return t, id
+	}
+	level := make(map[string]uint32, chunk)
+	for i, n := range t.recent {
+		level[n] = id - chunk + 1 + uint32(i)
+	}
+	keep := len(t.levels)
+	for ; keep > 0 && len(t.levels[keep-1]) <= len(level); keep-- {
+		merged := make(map[string]uint32, len(level)+len(t.levels[keep-1]))
+		maps.Copy(merged, t.levels[keep-1])
+		maps.Copy(merged, level)
+		level = merged
+	}
+	t.levels = append(t.levels[:keep:keep], level)
+	t.pages = append(t.pages[:len(t.pages):len(t.pages)], t.recent)
+	t.recent = nil
+	return t, id
 }
 
 // New makes an empty catalog.
@@ -45,12 +74,14 @@ func New() *Catalog { return &Catalog{} }
 // Lookup returns the id of a name.
 func (c *Catalog) Lookup(class Class, name string) (uint32, bool) {
 	t := &c.tables[class]
-	if id, ok := t.base[name]; ok {
-		return id, true
+	for _, level := range t.levels {
+		if id, ok := level[name]; ok {
+			return id, true
+		}
 	}
 	for i, n := range t.recent {
 		if n == name {
-			return uint32(len(t.names) - len(t.recent) + i + 1), true
+			return uint32(len(t.pages)*chunk + i + 1), true
 		}
 	}
 	return 0, false
@@ -58,15 +89,18 @@ func (c *Catalog) Lookup(class Class, name string) (uint32, bool) {
 
 // Name returns the name of an id, empty for an unknown one.
 func (c *Catalog) Name(class Class, id uint32) string {
-	names := c.tables[class].names
-	if id == 0 || int(id) > len(names) {
+	t := &c.tables[class]
+	if id == 0 || int64(id) > int64(t.len()) {
 		return ""
 	}
-	return names[id-1]
+	if page := int(id-1) / chunk; page < len(t.pages) {
+		return t.pages[page][int(id-1)%chunk]
+	}
+	return t.recent[int(id-1)%chunk]
 }
 
 // Len returns how many names a class has; their ids are 1 to Len.
-func (c *Catalog) Len(class Class) int { return len(c.tables[class].names) }
+func (c *Catalog) Len(class Class) int { return c.tables[class].len() }
 
 // Version changes whenever a name is added.
 func (c *Catalog) Version() uint64 { return c.version }
@@ -79,20 +113,9 @@ func (c *Catalog) With(class Class, name string) (*Catalog, uint32) {
 	}
 	next := *c
 	next.version++
-	t := &next.tables[class]
-	// Full slice expressions make append copy: an abandoned version may have
-	// grown the same array.
-	t.names = append(t.names[:len(t.names):len(t.names)], name)
-	if len(t.recent) < chunk {
-		t.recent = append(t.recent[:len(t.recent):len(t.recent)], name)
-		return &next, uint32(len(t.names))
-	}
-	base := make(map[string]uint32, 2*len(t.names))
-	for i, n := range t.names {
-		base[n] = uint32(i + 1)
-	}
-	t.base, t.recent = base, nil
-	return &next, uint32(len(t.names))
+	t, id := c.tables[class].add(name)
+	next.tables[class] = t
+	return &next, id
 }
 
 // StoreKey is a name's key in the names space; its value is the name.
@@ -109,18 +132,15 @@ func (l *Load) Add(key []byte, name string) error {
 	if len(key) != 5 || Class(key[0]) >= classCount {
 		return fmt.Errorf("a name under the key %x", key)
 	}
-	t := &l.c.tables[key[0]]
-	if id := binary.BigEndian.Uint32(key[1:]); int(id) != len(t.names)+1 {
-		return fmt.Errorf("name %d after %d names", id, len(t.names))
+	class := Class(key[0])
+	t := &l.c.tables[class]
+	if id := binary.BigEndian.Uint32(key[1:]); int(id) != t.len()+1 {
+		return fmt.Errorf("name %d after %d names", id, t.len())
 	}
-	if t.base == nil {
-		t.base = map[string]uint32{}
-	}
-	if _, twice := t.base[name]; twice {
+	if _, twice := l.c.Lookup(class, name); twice {
 		return fmt.Errorf("the name %q twice", name)
 	}
-	t.names = append(t.names, name)
-	t.base[name] = uint32(len(t.names))
+	*t, _ = t.add(name)
 	l.c.version++
 	return nil
 }

@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 
 	"engram/graph/internal/catalog"
@@ -65,5 +66,34 @@ func TestLoad(t *testing.T) {
 	}
 	if l.Add(catalog.StoreKey(catalog.Label, 3), "A") == nil {
 		t.Error("a name twice was accepted")
+	}
+}
+
+// Names are the user's: a transaction that brings 20,000 of them must not copy all
+// names for each. Bytes are counted, not time.
+func TestAddingManyNamesCopiesFew(t *testing.T) {
+	const n = 20_000
+	add := func() (c *catalog.Catalog) {
+		c = catalog.New()
+		for i := range n {
+			c, _ = c.With(catalog.Key, fmt.Sprintf("key%05d", i))
+		}
+		return c
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	c := add()
+	runtime.ReadMemStats(&after)
+	if perName := (after.TotalAlloc - before.TotalAlloc) / n; perName > 16<<10 {
+		t.Errorf("%d bytes were allocated for each of %d names", perName, n)
+	}
+	for _, i := range []int{0, 63, 64, 65, 127, 128, 8191, 19_967, 19_968, n - 1} {
+		name := fmt.Sprintf("key%05d", i)
+		if id, ok := c.Lookup(catalog.Key, name); !ok || id != uint32(i+1) || c.Name(catalog.Key, id) != name {
+			t.Errorf("%s is %d, %v, which names %q", name, id, ok, c.Name(catalog.Key, id))
+		}
+	}
+	if got := c.Name(catalog.Key, n+1); got != "" || c.Len(catalog.Key) != n {
+		t.Errorf("name %d is %q of %d", n+1, got, c.Len(catalog.Key))
 	}
 }
