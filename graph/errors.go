@@ -8,6 +8,7 @@ import (
 	"engram/graph/internal/commit"
 	"engram/graph/internal/record"
 	"engram/graph/internal/store"
+	"engram/graph/internal/text"
 	"engram/graph/value"
 )
 
@@ -78,6 +79,7 @@ var causes = []struct {
 	{commit.ErrAborted, Aborted},
 	{commit.ErrTooLarge, LimitExceeded},
 	{commit.ErrSnapshotTooOld, SnapshotTooOld},
+	{text.ErrGone, SnapshotTooOld},
 	{commit.ErrSlotDone, TxDone},
 	{commit.ErrClosed, Closed},
 	{store.ErrClosed, Closed},

@@ -39,6 +39,9 @@ type Options struct {
 	// on disk is written anew; for a large graph it is an eighth of the copy's
 	// size. Default 4 MiB.
 	SnapshotBytes int64
+	// TrimEntries is how many entries of the log are gathered before what nobody
+	// needs is removed. Default 4,096.
+	TrimEntries uint64
 	// Now is the clock; default time.Now. Ids and order never depend on it.
 	Now func() time.Time
 	// Random gives the database's tag at creation; default crypto/rand.
@@ -81,6 +84,7 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.MaxKeys, 100_000)
 	orDefault(&o.MaxLongAge, time.Minute)
 	orDefault(&o.SnapshotBytes, 4<<20)
+	orDefault(&o.trimEntries, store.Seq(o.TrimEntries))
 	orDefault(&o.trimEntries, trimEntries)
 	orDefault(&o.logCap, logCap)
 	if o.Now == nil {

@@ -41,6 +41,10 @@ func (t *Target) Retain(namespace, database string, keep int) (removed []string,
 			return removed, systemError(f.path, err)
 		}
 		removed = append(removed, f.path)
+		// Else a power loss could keep the name and lose what is in it.
+		if err := syncDir(t.path); err != nil {
+			return removed, err
+		}
 		if err := os.RemoveAll(aside); err != nil {
 			return removed, systemError(aside, err)
 		}

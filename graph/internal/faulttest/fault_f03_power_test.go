@@ -1,11 +1,14 @@
 package faulttest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"engram/graph"
 	"engram/graph/internal/faulttest/powerloss"
 )
 
@@ -95,4 +98,101 @@ func TestFaultF03LyingDiskIsCaught(t *testing.T) {
 	if bad, first := powerCuts(t, log, "data", n, seed, -1); bad < n/2 {
 		t.Errorf("only %d of %d states of a disk that lies are bad: %s", bad, n, first)
 	}
+}
+
+// TestFaultF03PowerLossInBackup cuts the power while backups are made and older
+// ones removed: what has its name is whole, and of what was acknowledged the newest
+// is there.
+func TestFaultF03PowerLossInBackup(t *testing.T) {
+	const seed = 33
+	root := t.TempDir()
+	dir := filepath.Join(root, "data")
+	populate(t, dir, seed, 20)
+	log := record(t, root, nil, "backup", dir, fmt.Sprint(seed), "60", filepath.Join(root, "backups"))
+	t.Logf("%d events, %d syncs", log.Events(), log.Syncs())
+	v := &verifier{}
+	defer v.stop()
+	n := sample(10, 80, 2000)
+	log.States(n, seed, func(s *powerloss.State) bool {
+		top := filepath.Join(fastDir(t), "state")
+		if err := errors.Join(os.Mkdir(top, 0o700), s.Store(top)); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = os.RemoveAll(top) }()
+		if _, err := v.verify(filepath.Join(top, "data"), seed, max(s.Acked, 20), 60); err != nil {
+			t.Errorf("%v: %v", s, err)
+		}
+		newest, err := backupsIn(v, top, seed)
+		if err != nil {
+			t.Errorf("%v: %v", s, err)
+		}
+		if newest < s.Acked {
+			t.Errorf("%v: the newest backup is of transaction %d", s, newest)
+		}
+		return !t.Failed()
+	})
+}
+
+// backupsIn restores every backup below top and returns the newest transaction
+// found in one, -1 if there is none.
+func backupsIn(v *verifier, top string, seed uint64) (newest int, err error) {
+	newest = -1
+	folders, err := filepath.Glob(filepath.Join(top, "backups", graphName+"-*"))
+	if err != nil {
+		return 0, err
+	}
+	for i, folder := range folders {
+		dir := filepath.Join(top, fmt.Sprint("restored", i))
+		if err := graph.CreateData(dir); err != nil {
+			return 0, err
+		}
+		data, err := graph.OpenData(dir, graph.DataOptions{})
+		if err != nil {
+			return 0, err
+		}
+		_, err = data.Restore(context.Background(), folder, graph.RestoreOptions{})
+		if err := errors.Join(err, data.Close()); err != nil {
+			return 0, fmt.Errorf("restoring %s: %w", filepath.Base(folder), err)
+		}
+		n, err := v.verify(dir, seed, 0, 60)
+		if err != nil {
+			return 0, fmt.Errorf("%s, restored: %w", filepath.Base(folder), err)
+		}
+		newest = max(newest, n)
+	}
+	return newest, nil
+}
+
+// TestFaultF03PowerLossInRestore cuts the power while a backup takes the place of
+// a graph: there is the old graph or the backup's, whole.
+func TestFaultF03PowerLossInRestore(t *testing.T) {
+	const seed = 34
+	root := t.TempDir()
+	dir := filepath.Join(root, "data")
+	populate(t, dir, seed, 10)
+	run(t, job("backup", dir, fmt.Sprint(seed), "20", filepath.Join(root, "backups")))
+	populate(t, dir, seed, 40)
+	folders, err := filepath.Glob(filepath.Join(root, "backups", graphName+"-*"))
+	if err != nil || len(folders) != 1 {
+		t.Fatal(folders, err)
+	}
+	log := record(t, root, nil, "restore", dir, folders[0])
+	t.Logf("%d events, %d syncs", log.Events(), log.Syncs())
+	found := map[int]int{}
+	v := &verifier{}
+	defer v.stop()
+	log.States(sample(20, 150, 2000), seed, func(s *powerloss.State) bool {
+		top := filepath.Join(fastDir(t), "state")
+		if err := errors.Join(os.Mkdir(top, 0o700), s.Store(top)); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = os.RemoveAll(top) }()
+		n, err := v.verify(filepath.Join(top, "data"), seed, 20, 40)
+		found[n]++
+		if err != nil || n != 20 && (n != 40 || s.Acked == 1) {
+			t.Errorf("%v: at transaction %d, %v", s, n, err)
+		}
+		return !t.Failed()
+	})
+	t.Logf("transaction found: how often: %v", found)
 }

@@ -103,7 +103,7 @@ func TestFaultF17LongReader(t *testing.T) {
 
 func isTooOld(err error) bool {
 	var e *graph.Error
-	return errors.As(err, &e) && (e.Code == graph.SnapshotTooOld || strings.Contains(e.Message, "no view of this seq"))
+	return errors.As(err, &e) && (e.Code == graph.SnapshotTooOld || strings.Contains(e.Message, "run the statement again"))
 }
 
 // TestFaultF17ReaderIsCut gives a reader up that is older than allowed.

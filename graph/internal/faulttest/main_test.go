@@ -36,6 +36,8 @@ var jobs = map[string]func(args []string) error{
 	"readonly":  childReadOnly,
 	"damage":    childDamage,
 	"open":      childOpen,
+	"backup":    childBackup,
+	"restore":   childRestore,
 	"slow":      childSlow,
 	"files":     childFiles,
 	"elsewhere": childElsewhere,
@@ -341,4 +343,36 @@ func (v *verifier) answer() (line string, ok bool) {
 // oneLine makes a text fit for a line of an answer.
 func oneLine(text string) string {
 	return fmt.Sprintf("%.2000s", strings.ReplaceAll(text, "\n", " | "))
+}
+
+// childBackup writes transactions to number N of DIR, which exists, and makes a
+// backup in TO after every tenth, which ACK with the number acknowledges.
+func childBackup(args []string) error {
+	ctx := context.Background()
+	h, err := open(args[0], false, workload.Options())
+	if err != nil {
+		return err
+	}
+	m, err := resume(h, uint64(number(args[1])))
+	for err == nil && m.Done() < number(args[2]) {
+		err = m.Step(ctx, h.DB)
+		if err == nil && m.Done()%10 == 0 {
+			if _, err = h.Backup(ctx, args[3], graph.BackupOptions{Namespace: graphName, Keep: 2}); err == nil {
+				fmt.Println("ACK", m.Done())
+			}
+		}
+	}
+	return errors.Join(err, h.close())
+}
+
+// childRestore puts the backup FROM in the place of the graph in DIR.
+func childRestore(args []string) error {
+	data, err := graph.OpenData(args[0], graph.DataOptions{})
+	if err != nil {
+		return err
+	}
+	if _, err = data.Restore(context.Background(), args[1], graph.RestoreOptions{Replace: true}); err == nil {
+		fmt.Println("ACK 1")
+	}
+	return errors.Join(err, data.Close())
 }

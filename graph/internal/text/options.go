@@ -66,7 +66,7 @@ var (
 	ErrClosed = errors.New("text index: closed")
 	// ErrGone is returned for a seq that the index can no longer, or not yet,
 	// show.
-	ErrGone = errors.New("text index: no view of this seq")
+	ErrGone = errors.New("text index: it cannot show this snapshot any more, or not yet; run the statement again")
 	// ErrBusy is returned by Open when another process has the index open.
 	ErrBusy = errors.New("text index: in use by another process")
 )

@@ -91,6 +91,9 @@ func (d *disk) apply(e *event, land func() bool) {
 			delete(d.names(e.fromDir), e.from)
 		}
 		d.names(e.dir)[e.name] = e.inode
+	case opExchange:
+		d.names(e.fromDir)[e.from] = e.other
+		d.names(e.dir)[e.name] = e.inode
 	case opSync, opBegin, opAck:
 	}
 }

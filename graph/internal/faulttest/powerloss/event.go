@@ -4,20 +4,22 @@ package powerloss
 type op uint8
 
 const (
-	opWrite  op = iota // data at offset into inode
-	opSize             // inode gets length size
-	opLink             // name in dir points to inode
-	opUnlink           // name in dir is removed
-	opRename           // opUnlink of fromDir/from and opLink in one
-	opSync             // inode, a file or a directory, is synced
-	opBegin            // transaction n begins
-	opAck              // transaction n is acknowledged
+	opWrite    op = iota // data at offset into inode
+	opSize               // inode gets length size
+	opLink               // name in dir points to inode
+	opUnlink             // name in dir is removed
+	opRename             // opUnlink of fromDir/from and opLink in one
+	opExchange           // the names in dir and fromDir point to each other's inodes
+	opSync               // inode, a file or a directory, is synced
+	opBegin              // transaction n begins
+	opAck                // transaction n is acknowledged
 )
 
 // event is one call that returned success, in the order of the returns.
 type event struct {
 	op     op
 	inode  int
+	other  int // of an exchange: the inode that name had
 	offset int64
 	data   []byte
 	size   int64
@@ -35,7 +37,7 @@ type event struct {
 // place is the inode whose sync makes the event durable.
 func (e *event) place() int {
 	switch e.op {
-	case opLink, opUnlink, opRename:
+	case opLink, opUnlink, opRename, opExchange:
 		return e.dir
 	default:
 		return e.inode

@@ -122,7 +122,7 @@ func (l *Log) state(durable *disk, pending []int, point, k int, random *rand.Ran
 		last = random.IntN(len(events))
 	}
 	for i, e := range events {
-		names := e.op == opLink || e.op == opUnlink || e.op == opRename
+		names := e.op == opLink || e.op == opUnlink || e.op == opRename || e.op == opExchange
 		switch {
 		case s.Kind == keepAll, s.Kind == keepNames && names, s.Kind == ordered && i < last:
 			s.disk.apply(e, nil)

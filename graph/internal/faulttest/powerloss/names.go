@@ -99,8 +99,13 @@ func (p *parser) rename(args []string) error {
 	if err != nil || err2 != nil || !ok && !ok2 {
 		return fmt.Errorf("rename: %w, %w", err, err2)
 	}
-	if ok != ok2 || len(args) > 4 && args[4] != "0" && args[4] != "RENAME_NOREPLACE" {
+	exchange := len(args) > 4 && args[4] == "RENAME_EXCHANGE"
+	if ok != ok2 || len(args) > 4 && !exchange && args[4] != "0" && args[4] != "RENAME_NOREPLACE" {
 		return fmt.Errorf("a rename over the border of the directory, or with flags, is not modelled")
+	}
+	if exchange {
+		p.add(event{op: opExchange, fromDir: from, from: old, dir: to, name: name, inode: p.resolve(from, old), other: p.resolve(to, name)})
+		return nil
 	}
 	p.add(event{op: opRename, fromDir: from, from: old, dir: to, name: name, inode: p.resolve(from, old)})
 	return nil

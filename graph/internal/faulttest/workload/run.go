@@ -11,9 +11,9 @@ import (
 )
 
 // Options make the database do within few transactions what it does at large:
-// sweep hubs and reserve ids.
+// sweep hubs, reserve ids, write the topology's file and trim the log.
 func Options() *graph.Options {
-	return &graph.Options{HubEdges: 6, SweepBlocks: 1, IDBlock: 16}
+	return &graph.Options{HubEdges: 6, SweepBlocks: 1, IDBlock: 16, SnapshotBytes: 4 << 10, TrimEntries: 20}
 }
 
 // Run does the transaction that the model is at after Next gave ops. A failed one

@@ -25,7 +25,20 @@ func Found(tx *graph.Tx) (int, error) {
 // transaction from acked to begun left, -1 meaning that not even creating it was
 // acknowledged or begun; and check must find nothing. It returns the number of
 // that transaction.
-func Verify(ctx context.Context, db *graph.DB, seed uint64, acked, begun int) (int, error) {
+func Verify(ctx context.Context, db *graph.DB, seed uint64, acked, begun int) (n int, err error) {
+	for range tries {
+		// An index that turns out to be damaged is rebuilt as of a later seq, when the
+		// sweeper has been at work; a reader is told to come again.
+		if n, err = verify(ctx, db, seed, acked, begun); graph.CodeOf(err) != graph.SnapshotTooOld {
+			break
+		}
+	}
+	return n, err
+}
+
+const tries = 100
+
+func verify(ctx context.Context, db *graph.DB, seed uint64, acked, begun int) (int, error) {
 	tx, err := db.Snapshot()
 	if err != nil {
 		return 0, err
