@@ -19,6 +19,10 @@ type Options struct {
 	Namespace string
 	// Address is told to a second process that wants to open the directory.
 	Address string
+	// Rebuild makes what is derived from the records anew when a database is
+	// opened: the copy of the topology, the text index and the declared indexes.
+	// Old files are kept beside; Stats.Notes tell what was done.
+	Rebuild bool
 	// MaxSize in bytes bounds the graph's file. Zero means a large default.
 	MaxSize int64
 
@@ -75,5 +79,6 @@ func (o *Options) withDefaults() Options {
 }
 
 func (o *Options) graph() *graph.Options {
-	return &graph.Options{HotColumns: o.HotColumns, TextFields: o.TextFields, Now: o.Now}
+	return &graph.Options{
+		Rebuild: o.Rebuild, HotColumns: o.HotColumns, TextFields: o.TextFields, Now: o.Now}
 }

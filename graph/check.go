@@ -90,7 +90,7 @@ func (db *DB) Check(ctx context.Context) (*Report, error) {
 		return nil, wrap(err)
 	}
 	for _, step := range []func() error{
-		c.meta, c.names, c.nodes, c.edges, c.index, c.overflow, c.log, c.rest, c.counters, c.vocabulary, c.text,
+		c.meta, c.names, c.nodes, c.edges, c.index, c.overflow, c.log, c.rest, c.counters, c.adjacency, c.topologyFile, c.vocabulary, c.text,
 	} {
 		if err := step(); err != nil {
 			return c.report, wrap(err)

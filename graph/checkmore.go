@@ -143,10 +143,13 @@ func (c *checker) counters() error {
 	return nil
 }
 
-// text compares the documents of the index with the nodes that have text. An
-// index that is not in use, in a database open for reading, is not looked at.
+// text compares the documents of the index with the nodes that have text.
 func (c *checker) text() error {
 	if c.db.readOnly {
+		return c.textFiles()
+	}
+	if err := c.db.text.Verify(); err != nil {
+		c.report.add("%v", err)
 		return nil
 	}
 	view, err := c.db.text.At(uint64(c.snap.Seq()))

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"engram/graph/internal/dir"
@@ -79,13 +80,26 @@ func (d *Data) Open(ctx context.Context, name string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, wrap(err)
 	}
-	db, err := openDriver(ctx, ns.Driver(), fill(o), place{
+	at := place{
 		file: filepath.Join(ns.Path(), "graph.db"), textDir: ns.TextDir(), topoFile: ns.TopologyFile(),
 		readOnly: d.readOnly, acked: ns.Acked, release: ns.Close,
-	})
+	}
+	opts := fill(o)
+	if opts.Rebuild && !d.readOnly {
+		if err := setCopiesAside(at); err != nil {
+			return nil, errors.Join(wrap(err), ns.Driver().Close(), ns.Close())
+		}
+	}
+	db, err := openDriver(ctx, ns.Driver(), opts, at)
 	if err != nil {
 		_ = ns.Close()
 		return nil, err
+	}
+	if opts.Rebuild && !d.readOnly {
+		db.notes = append(db.notes, "the copy of the topology and the text index were made anew; the old files are kept as *.damaged")
+		if err := db.rebuildIndexes(ctx); err != nil {
+			return nil, errors.Join(err, db.Close(context.WithoutCancel(ctx)))
+		}
 	}
 	return db, nil
 }

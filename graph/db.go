@@ -55,6 +55,7 @@ type DB struct {
 	topoFile topoFile
 	trimmed  store.Seq // of tidy alone: the log begins here or later
 	notes    []string  // of opening
+	place    place
 
 	sweeping sweepWork // of tidy alone
 	compact  topo.Compactor
@@ -84,7 +85,7 @@ func start(driver store.Driver, loaded *loaded, ix *text.Index, opts Options, pl
 		stopped: make(chan struct{}),
 	}
 	db.ids.init(loaded.state.marks)
-	db.notes = loaded.notes
+	db.notes, db.place = loaded.notes, place
 	db.logged.Store(loaded.logged)
 	if !place.readOnly {
 		db.topoFile.path = place.topoFile

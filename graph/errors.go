@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"engram/graph/internal/commit"
 	"engram/graph/internal/record"
@@ -120,8 +122,26 @@ func wrap(err error) error {
 func errTaken(what, id string) error {
 	return &Error{
 		Code: ConstraintViolated, Detail: "ConstraintValidationFailed",
-		Message: fmt.Sprintf("a %s with id %q exists already", what, id),
+		Message: fmt.Sprintf("a %s with id %s exists already", what, quoteID(id)),
 	}
+}
+
+// errReservedID refuses an id that this database gives to a node or
+// relationship without one.
+func errReservedID(what, id string) error {
+	return &Error{
+		Code: ConstraintViolated, Detail: "ConstraintValidationFailed",
+		Message: fmt.Sprintf("the id %s is one of those that this database gives itself, to another %s: choose another, or none", quoteID(id), what),
+	}
+}
+
+// quoteID quotes an id for a message, a long one up to 100 bytes.
+func quoteID(id string) string {
+	const most = 100
+	if len(id) <= most {
+		return strconv.Quote(id)
+	}
+	return fmt.Sprintf("%q... (%d bytes)", strings.ToValidUTF8(id[:most], ""), len(id))
 }
 
 func errConnected(id value.NodeID, edges int64) error {

@@ -23,7 +23,7 @@ const replayDocs = 50_000
 // nothing may be written it stays in memory and is filled by the first search.
 func (l *loaded) openText(place place) (*text.Index, error) {
 	head := uint64(l.r.Seq())
-	o := text.Options{Fields: l.opts.textFields(), Identity: fmt.Sprintf("%010x", uint64(l.tag)), Head: head}
+	o := text.Options{Fields: l.opts.textFields(), Identity: textIdentity(l.seal.Tag), Head: head}
 	if !place.readOnly {
 		o.Dir = place.textDir
 		if ix, err := l.openTextLater(o); ix != nil || err != nil {
@@ -75,6 +75,9 @@ func (db *DB) beginText(ctx context.Context) {
 		return load(uint64(snap.Seq()), from.documents())
 	})
 }
+
+// textIdentity names the database in its text index.
+func textIdentity(tag uint64) string { return fmt.Sprintf("%010x", tag) }
 
 func (l *loaded) catchUp(ix *text.Index, head uint64) error {
 	applied := ix.AppliedSeq()

@@ -42,6 +42,10 @@ type Options struct {
 	// TrimEntries is how many entries of the log are gathered before what nobody
 	// needs is removed. Default 4,096.
 	TrimEntries uint64
+	// Rebuild makes what is derived anew when a graph in a directory is opened: the
+	// copy of the topology and the text index, whose old files are moved aside, and
+	// the declared indexes. Records are not touched.
+	Rebuild bool
 	// Now is the clock; default time.Now. Ids and order never depend on it.
 	Now func() time.Time
 	// Random gives the database's tag at creation; default crypto/rand.

@@ -97,6 +97,9 @@ func (db *DB) Begin(ctx context.Context) (*Tx, error) {
 	if db.readOnly {
 		return nil, fail(ReadOnly, "the database is open for reading only")
 	}
+	if ctx.Err() != nil { // even when the slot is free: select would take either
+		return nil, &Error{Code: Canceled, Message: "the context had ended before the transaction began", Err: context.Cause(ctx)}
+	}
 	if err := db.text.Throttle(ctx); err != nil {
 		return nil, &Error{Code: Canceled, Message: "gave up waiting for the text index", Err: err}
 	}

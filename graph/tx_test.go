@@ -298,3 +298,40 @@ func TestPendingTextIsSeen(t *testing.T) {
 		}
 	})
 }
+
+func TestNoTransactionBeginsAfterItsContext(t *testing.T) {
+	db := memory(t, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := db.Begin(ctx); graph.CodeOf(err) != graph.Canceled || !errors.Is(err, context.Canceled) {
+		t.Errorf("Begin with the slot free: %v", err)
+	}
+	if _, err := db.Load(ctx); graph.CodeOf(err) != graph.Canceled {
+		t.Errorf("Load with the slot free: %v", err)
+	}
+	update(t, db, func(tx *graph.Tx) { must(tx.CreateNode(nil, nil))(t) }) // the slot is not lost
+}
+
+func TestRefusedIDsAreTold(t *testing.T) {
+	db := memory(t, nil)
+	long := strings.Repeat("long", 1<<10)
+	var own string
+	var k value.KeyID
+	update(t, db, func(tx *graph.Tx) {
+		k = must(tx.InternKey("id"))(t)
+		must(tx.CreateNode(nil, []value.KeyProp{{Key: k, Value: value.String(long)}}))(t)
+		own = must(tx.ElementID(must(tx.CreateNode(nil, nil))(t)))(t)
+	})
+	for _, c := range []struct{ id, want string }{
+		{long, `a node with id "longlong`},
+		{own, "one of those that this database gives itself"},
+		{own[:len(own)-1] + "Z", "one of those that this database gives itself"},
+	} {
+		tx := must(db.Begin(context.Background()))(t)
+		_, err := tx.CreateNode(nil, []value.KeyProp{{Key: k, Value: value.String(c.id)}})
+		tx.Rollback()
+		if graph.CodeOf(err) != graph.ConstraintViolated || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 300 {
+			t.Errorf("id %.40q: %v", c.id, err)
+		}
+	}
+}

@@ -112,7 +112,7 @@ func (tx *Tx) checkNodeID(self value.NodeID, v value.Value) error {
 		return errTaken("node", s)
 	}
 	if id, _, derived := tx.db.tag.ParseNode(s); derived && id != self {
-		return errTaken("node", s)
+		return errReservedID("node", s)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (tx *Tx) checkEdgeID(self value.EdgeID, v value.Value) error {
 	}
 	s := v.AsString()
 	if id, _, derived := tx.db.tag.ParseEdge(s); derived && id != self {
-		return errTaken("relationship", s)
+		return errReservedID("relationship", s)
 	}
 	k, _, _ := indexKey(true, v)
 	n, err := tx.indexed(k)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"engram"
 
@@ -28,7 +29,11 @@ const maxCell = 60
 // printResult prints rows, what was changed, and a plan if there is one.
 func printResult(w io.Writer, res *engram.Result, format rowFormat) error {
 	if res.Plan != nil {
-		if err := printPlan(w, res.Plan.String(), format); err != nil || len(res.Rows) == 0 {
+		plan := res.Plan.String()
+		if format == formatTable {
+			plan = printable(plan)
+		}
+		if err := printPlan(w, plan, format); err != nil || len(res.Rows) == 0 {
 			return err // EXPLAIN has no rows
 		}
 	}
@@ -55,6 +60,28 @@ func printPlan(w io.Writer, plan string, format rowFormat) error {
 	return err
 }
 
+// printable spells what would steer a terminal instead of being seen, such as
+// an escape sequence or a change of the direction of writing, as \uXXXX: what is stored
+// may come from anybody.
+func printable(s string) string {
+	if strings.IndexFunc(s, steers) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if steers(r) {
+			fmt.Fprintf(&b, "\\u%04x", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func steers(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+}
+
 func printTable(w io.Writer, res *engram.Result) {
 	if len(res.Columns) > 0 {
 		t := table.NewWriter()
@@ -63,7 +90,7 @@ func printTable(w io.Writer, res *engram.Result) {
 		header := make(table.Row, len(res.Columns))
 		configs := make([]table.ColumnConfig, len(res.Columns))
 		for i, c := range res.Columns {
-			header[i] = c
+			header[i] = printable(c)
 			configs[i] = table.ColumnConfig{Number: i + 1, WidthMax: maxCell, WidthMaxEnforcer: text.WrapSoft}
 		}
 		t.AppendHeader(header)
@@ -71,7 +98,7 @@ func printTable(w io.Writer, res *engram.Result) {
 		for _, row := range res.Rows {
 			cells := make(table.Row, len(row))
 			for i, v := range row {
-				cells[i] = cell(v)
+				cells[i] = printable(cell(v))
 			}
 			t.AppendRow(cells)
 		}
@@ -79,7 +106,7 @@ func printTable(w io.Writer, res *engram.Result) {
 	}
 	fmt.Fprintln(w, summary(res))
 	for _, n := range res.Notices {
-		fmt.Fprintf(w, "note: %s (line %d, column %d)\n", n.Message, n.Line, n.Column)
+		fmt.Fprintf(w, "note: %s (line %d, column %d)\n", printable(n.Message), n.Line, n.Column)
 	}
 }
 

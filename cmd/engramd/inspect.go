@@ -70,21 +70,28 @@ func printObject(a *app, object any) error {
 }
 
 type checkCommand struct {
-	JSON bool `help:"Print one JSON object."`
+	JSON   bool `help:"Print one JSON object."`
+	Repair bool `help:"First make anew what is derived from the records: the copy of the topology, the text index, the declared indexes."`
 }
 
 // Help is shown by --help.
 func (checkCommand) Help() string {
 	return `Reads everything: the store's pages, every record's checksum, ids, indexes, edges and their ends,
-counters, and the text index. Changes nothing. Exits with 5 when something is wrong, and names it.
+counters, the copy of the topology and the text index. Changes nothing. Exits with 5 when something is
+wrong, and names it. With --repair what is derived from the records is made anew before; the old files are
+kept beside as *.damaged. Records are never changed: damaged ones need a backup.
 
 Examples:
   engramd check
+  engramd check --repair
   engramd --data ./backup check --json`
 }
 
 func (c *checkCommand) Run(a *app) error {
-	return a.withNamespace(reading, func(db *engram.DB) error {
+	check := func(db *engram.DB) error {
+		if err := c.notes(a, db); err != nil {
+			return err
+		}
 		report, err := db.Check(a.ctx)
 		if err != nil {
 			return err
@@ -98,7 +105,23 @@ func (c *checkCommand) Run(a *app) error {
 			return errCheckFailed
 		}
 		return err
-	})
+	}
+	if c.Repair {
+		return a.withRebuilt(check)
+	}
+	return a.withNamespace(reading, check)
+}
+
+// notes prints what was repaired, unless the report is for a program.
+func (c *checkCommand) notes(a *app, db *engram.DB) error {
+	if !c.Repair || c.JSON {
+		return nil
+	}
+	s, err := db.Stats(a.ctx)
+	for _, note := range s.Notes {
+		a.printf("%s\n", note)
+	}
+	return err
 }
 
 func checkJSON(a *app, r *engram.Report) error {

@@ -30,6 +30,28 @@ func (a *app) withNamespace(how access, fn func(*engram.DB) error) error {
 	})
 }
 
+// withRebuilt opens the namespace, which must exist, for fn, and makes what is
+// derived from its records anew before.
+func (a *app) withRebuilt(fn func(*engram.DB) error) (err error) {
+	if err := engram.CheckNamespace(a.namespace); err != nil {
+		return &usageError{err}
+	}
+	r, err := server.OpenRegistry(a.data, server.RegistryOptions{Database: &engram.Options{Rebuild: true}})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := r.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	db, err := r.Open(a.namespace, false)
+	if err != nil {
+		return err
+	}
+	return fn(db)
+}
+
 // withRegistry opens the data directory for fn and closes it again.
 func (a *app) withRegistry(how access, fn func(*server.Registry) error) (err error) {
 	if err := engram.CheckNamespace(a.namespace); err != nil {

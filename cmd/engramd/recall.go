@@ -80,13 +80,19 @@ func (c *rememberCommand) Run(a *app) error {
 	for _, l := range c.Label {
 		labels.WriteString(":`" + strings.ReplaceAll(l, "`", "``") + "`")
 	}
-	statement := "REMEMBER $text " + labels.String() + " $props ALONE AS m\nRETURN m.id AS id, m.content AS content"
+	statement := "REMEMBER $text " + labels.String() + " $props ALONE AS m\nRETURN m.id AS id, m.content AS content, created"
 	return a.withNamespace(writing, func(db *engram.DB) error {
 		res, err := db.Query(a.ctx, statement, map[string]any{"text": text, "props": props})
 		if err != nil {
 			return plain(err)
 		}
 		res.Notices = nil // of a statement that the user did not type
-		return printResult(a.out, res, c.format())
+		created := res.Rows[0][2].AsBool()
+		res.Columns, res.Rows[0] = res.Columns[:2], res.Rows[0][:2]
+		if err := printResult(a.out, res, c.format()); err != nil || created || c.format() != formatTable {
+			return err
+		}
+		a.printf("It was remembered before: this counts as a use of it, and properties and labels given now are not stored.\n")
+		return nil
 	})
 }

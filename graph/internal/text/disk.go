@@ -34,8 +34,10 @@ type disk struct {
 	dir    string
 	fields []Field
 	print  uint32
-	scorch *scorch.Scorch
-	queue  *index.AnalysisQueue
+	// readOnly changes nothing on disk.
+	readOnly bool
+	scorch   *scorch.Scorch
+	queue    *index.AnalysisQueue
 
 	mu   sync.Mutex
 	pins []*pin // of all bases handed out
@@ -113,6 +115,7 @@ func (d *disk) start(dir string) (err error) {
 		"bolt_timeout":           lockTimeout.String(),
 		"numSnapshotsToKeep":     1,
 		"asyncErrorCallbackName": backoffName,
+		"read_only":              d.readOnly,
 	}, queue)
 	if err != nil {
 		return fmt.Errorf("text index: %w", err)

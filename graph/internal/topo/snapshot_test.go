@@ -82,6 +82,9 @@ func TestDecodeRefusesMissingChunks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if v, err := Decode(Config{Columns: testColumns}, whole, 1); err != nil || v.NodeCount(0) != 69 {
+		t.Fatalf("the whole cannot be decoded: %v", err)
+	}
 	for i := range whole.kinds {
 		part := &memChunks{}
 		for k := range whole.kinds {
@@ -110,7 +113,7 @@ func small(t testing.TB) *Version {
 		}
 	}
 	for id := value.NodeID(1); id <= 70; id++ {
-		must(e.AddNode(id*3, []value.LabelID{value.LabelID(id % 3)}[:id%2], []HotValue{
+		must(e.AddNode(id*3, []value.LabelID{value.LabelID(1 + id%3)}[:id%2], []HotValue{
 			{0, value.Float(float64(id))}, {1, value.String("Working")}, {2, value.Int(int64(id))},
 		}, int64(id)*1000))
 	}
@@ -132,6 +135,9 @@ func small(t testing.TB) *Version {
 func FuzzSnapshot(f *testing.F) {
 	whole, err := encoded(small(f))
 	if err != nil {
+		f.Fatal(err)
+	}
+	if _, err := Decode(Config{Columns: testColumns}, whole, 1); err != nil {
 		f.Fatal(err)
 	}
 	for i := range whole.kinds {

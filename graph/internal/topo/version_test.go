@@ -269,6 +269,10 @@ func TestVersionsAgainstModel(t *testing.T) {
 		}
 		w.must(w.m.diff(w.e.View(), w.maxNode, w.maxEdge))
 		w.commit()
+		w.v.Verify(func(problem string) bool {
+			t.Fatal(problem)
+			return false
+		})
 		for _, k := range w.old {
 			w.must(k.m.diff(k.v, k.maxNode, k.maxEdge))
 		}

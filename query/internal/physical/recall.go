@@ -2,6 +2,7 @@ package physical
 
 import (
 	"errors"
+	"math"
 
 	"engram/graph/value"
 	"engram/query/internal/batch"
@@ -118,10 +119,10 @@ func (o *recaller) recall() error {
 		if err != nil {
 			return err
 		}
-		if v.Kind() != value.KindInt || v.AsInt() < 0 || v.AsInt() > 1<<31 {
+		if v.Kind() != value.KindInt || v.AsInt() < 0 {
 			return typeError("%s of RECALL needs an integer that is not negative, but got %s", n.what, v)
 		}
-		if *n.to = int(v.AsInt()); *n.to == 0 && n.what == "LIMIT" {
+		if *n.to = int(min(v.AsInt(), math.MaxInt32)); *n.to == 0 && n.what == "LIMIT" {
 			return nil // no rows were asked for, and 0 would mean the default
 		}
 	}
