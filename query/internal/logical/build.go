@@ -227,6 +227,9 @@ func (b *builder) foreach(op Op, c *bound.Foreach) (Op, error) {
 }
 
 func (b *builder) match(op Op, c *bound.Match) (Op, error) {
+	if err := checkHops(c.Patterns); err != nil {
+		return nil, err
+	}
 	if !c.Optional {
 		return b.lower(op, c.Patterns, c.Where)
 	}
