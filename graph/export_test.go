@@ -12,6 +12,11 @@ func OpenDriver(driver store.Driver, o *Options) (*DB, error) {
 	return openDriver(context.Background(), driver, fill(o), place{file: "test"})
 }
 
+// OpenWithTopology is OpenDriver with a file for the copy of the topology.
+func OpenWithTopology(driver store.Driver, o *Options, file string) (*DB, error) {
+	return openDriver(context.Background(), driver, fill(o), place{file: "test", topoFile: file})
+}
+
 // InitialPuts is the content of a new store.
 func InitialPuts(o *Options) ([]store.Put, error) {
 	opts := fill(o)

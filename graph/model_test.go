@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -532,13 +533,52 @@ func boltOpener(t *rapid.T, dir string) func() (*graph.DB, error) {
 	if err := bolt.Create(path, puts); err != nil {
 		t.Fatalf("%v", err)
 	}
+	topology := &topologyFiles{path: path + ".topology"}
 	return func() (*graph.DB, error) {
 		var driver store.Driver
 		driver, err := bolt.Open(path, nil)
 		if err != nil {
 			return nil, err
 		}
-		return graph.OpenDriver(driver, modelOptions())
+		db, err := graph.OpenWithTopology(driver, modelOptions(), topology.next(t))
+		if err == nil {
+			topology.opened(t, db)
+		}
+		return db, err
+	}
+}
+
+// topologyFiles decides from which copy of the topology the next opening starts:
+// the newest, as after a clean stop; an older one and the log behind it, as after a
+// kill; or none. All must come to the same.
+type topologyFiles struct {
+	path  string
+	saved [][]byte
+	want  int // what opening should start from: 0 records, 1 a file
+}
+
+func (f *topologyFiles) next(t *rapid.T) string {
+	if b, err := os.ReadFile(f.path); err == nil {
+		f.saved = append(f.saved, b)
+	}
+	f.want = 0
+	if n := len(f.saved); n > 0 {
+		f.want = 1
+		which := rapid.IntRange(-1, n-1).Draw(t, "topology file")
+		if which < 0 {
+			f.want = 0
+			_ = os.Remove(f.path)
+		} else if err := os.WriteFile(f.path, f.saved[which], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f.path
+}
+
+func (f *topologyFiles) opened(t *rapid.T, db *graph.DB) {
+	s, err := db.Stats()
+	if err != nil || len(s.Notes) > 0 || (s.Topology.OpenedAt > 0) != (f.want == 1) {
+		t.Fatalf("opened from %d, want %d; notes %q, %v", s.Topology.OpenedAt, f.want, s.Notes, err)
 	}
 }
 
