@@ -25,7 +25,8 @@ func (tx *Tx) Commit(ctx context.Context) (seq uint64, err error) {
 // CommitKey is Commit with an idempotency key of the caller: if a transaction
 // with that key was committed before, nothing is written and its seq is
 // returned. After an unknown outcome and reopening, the key tells what became of
-// the transaction; see Committed.
+// the transaction; see Committed. A key is remembered for as many transactions
+// with a key as Options.IdempotencyKeys says, at least.
 func (tx *Tx) CommitKey(ctx context.Context, idemKey string) (seq uint64, err error) {
 	if tx.w == nil {
 		err := tx.check()
@@ -39,6 +40,9 @@ func (tx *Tx) CommitKey(ctx context.Context, idemKey string) (seq uint64, err er
 	at, outcome, err := ticket.Wait(ctx)
 	if outcome != store.Committed {
 		return 0, wrap(err)
+	}
+	if idemKey != "" {
+		tx.db.idemKeys.added.Add(1)
 	}
 	return uint64(at), nil
 }

@@ -53,6 +53,7 @@ type DB struct {
 	latest   atomic.Pointer[durableState]
 	logged   atomic.Uint64 // bytes of log entries made since the topology's file
 	topoFile topoFile
+	idemKeys idemKeys
 	trimmed  store.Seq // of tidy alone: the log begins here or later
 	notes    []string  // of opening
 	place    place

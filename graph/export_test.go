@@ -62,3 +62,18 @@ func (db *DB) FlushText() {
 	db.text.Resume()
 	_ = db.text.Flush()
 }
+
+// LoadRecordAgain decodes the record of a load and encodes it again.
+func LoadRecordAgain(b []byte) ([]byte, error) {
+	r, err := decodeLoadRecord(b)
+	if err != nil {
+		return nil, err
+	}
+	return r.encode(), nil
+}
+
+// ALoadRecord is a record of a load.
+func ALoadRecord() []byte {
+	r := &loadRecord{source: "s", fresh: true, nodes: 3, edges: 1, marks: marks{9, 9}, next: marks{4, 2}, runs: []loadRun{{0, 1}, {2, 7}}}
+	return r.encode()
+}

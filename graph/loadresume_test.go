@@ -244,3 +244,20 @@ func TestUnfinishedLoad(t *testing.T) {
 	}
 	closeDB(t, db)
 }
+
+// FuzzLoadRecord: what is accepted means the same when it is written again.
+func FuzzLoadRecord(f *testing.F) {
+	f.Add(graph.ALoadRecord())
+	f.Add([]byte{2})
+	f.Add([]byte{1, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		again, err := graph.LoadRecordAgain(b)
+		if err != nil {
+			return
+		}
+		twice, err := graph.LoadRecordAgain(again)
+		if err != nil || !bytes.Equal(twice, again) {
+			t.Errorf("%x is written as %x, which is read as %x, %v", b, again, twice, err)
+		}
+	})
+}

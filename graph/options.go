@@ -33,6 +33,9 @@ type Options struct {
 	// MaxBytes and MaxKeys limit the changes of one transaction. Defaults
 	// 64 MiB and 100,000.
 	MaxBytes, MaxKeys int
+	// IdempotencyKeys is of how many of the newest transactions with a key the keys
+	// are remembered. Default 100,000.
+	IdempotencyKeys int64
 	// MaxLongAge limits the age of a long snapshot. Default 60 s.
 	MaxLongAge time.Duration
 	// SnapshotBytes is how much is logged at least before the copy of the topology
@@ -86,6 +89,7 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.IDBlock, 4096)
 	orDefault(&o.MaxBytes, 64<<20)
 	orDefault(&o.MaxKeys, 100_000)
+	orDefault(&o.IdempotencyKeys, idemKeep)
 	orDefault(&o.MaxLongAge, time.Minute)
 	orDefault(&o.SnapshotBytes, 4<<20)
 	orDefault(&o.trimEntries, store.Seq(o.TrimEntries))

@@ -70,6 +70,13 @@ func (db *DB) tidyOnce(ctx context.Context) (more bool) {
 		if trimmed {
 			return true
 		}
+		forgot, err := db.forgetKeys(ctx)
+		if err != nil && ctx.Err() == nil {
+			db.tidyErr.set(err)
+		}
+		if forgot {
+			return true
+		}
 	}
 	if unfinished != nil && !db.readOnly {
 		worked, err := db.workSchema(ctx)

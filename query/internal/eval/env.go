@@ -157,8 +157,7 @@ func (e *Env) col(slot, row int) value.Value {
 	return value.Null
 }
 
-// SetLocal gives a local variable a value.
-func (e *Env) SetLocal(i int, v value.Value) {
+func (e *Env) setLocal(i int, v value.Value) {
 	for i >= len(e.Locals) {
 		e.Locals = append(e.Locals, value.Null)
 	}

@@ -141,13 +141,13 @@ func Reads(op Op) Slots {
 		}
 		return out
 	case *VarExpand:
-		out := usedSlots(o.Unique).With(o.From).Union(propSlots(o.Props)).Union(SlotsOf(o.Within.wheres()...))
+		out := usedSlots(o.Unique).With(o.From).Union(propSlots(o.Props))
 		if o.Into {
 			out = out.With(o.To)
 		}
 		return out
 	case *ShortestPath:
-		return usedSlots(o.Unique).With(o.From, o.To).Union(propSlots(o.Props)).Union(SlotsOf(o.Within.wheres()...))
+		return usedSlots(o.Unique).With(o.From, o.To).Union(propSlots(o.Props))
 	case *PathBuild:
 		return Slots(nil).With(patternSlots(o.Pattern)...).Without(o.Slot)
 	case *Filter:

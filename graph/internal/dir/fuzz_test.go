@@ -1,0 +1,42 @@
+package dir
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"engram/graph/internal/store"
+)
+
+// FuzzFiles reads arbitrary side files and catalogs: a side file that
+// was not written by us tells nothing, and a catalog is refused for a reason.
+func FuzzFiles(f *testing.F) {
+	dir := f.TempDir()
+	side, err := openSide(filepath.Join(dir, "seq"))
+	if err == nil {
+		err = errors.Join(side.write(7), side.f.Close())
+	}
+	whole, rerr := os.ReadFile(filepath.Join(dir, "seq"))
+	if err := errors.Join(err, rerr); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	f.Add([]byte(catalogMark + "1\n"))
+	f.Add([]byte(catalogMark + "99999999999999999999\n"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		dir := t.TempDir()
+		for _, name := range []string{seqName, catalogName} {
+			if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		seq, err := readSide(filepath.Join(dir, seqName))
+		if err != nil || seq != 0 && string(content) != string(whole[:len(sideMark)])+string(content[len(sideMark):]) {
+			t.Errorf("the side file %q tells %d, %v", content, seq, err)
+		}
+		if err := examine(dir); err != nil && !errors.Is(err, store.ErrForeign) && !errors.Is(err, store.ErrNewer) {
+			t.Errorf("the catalog %q: %v", content, err)
+		}
+	})
+}
