@@ -154,10 +154,16 @@ func damaged(t *testing.T) (base string, ask func(readOnly bool, damage func(pat
 	if err != nil {
 		t.Fatal(err)
 	}
-	return base, func(readOnly bool, damage func(path string) error) (string, string) {
-		if err := writeSparse(file(dir, "graph.db"), good); err != nil {
+	stale := false
+	ask = func(readOnly bool, damage func(path string) error) (string, string) {
+		if stale { // the other files have followed the graph
+			if err := errors.Join(os.RemoveAll(dir), sparseCopy(base, dir)); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := writeSparse(file(dir, "graph.db"), good); err != nil {
 			t.Fatal(err)
 		}
+		stale = !readOnly
 		if err := damage(file(dir, "graph.db")); err != nil {
 			t.Fatal(err)
 		}
@@ -168,6 +174,12 @@ func damaged(t *testing.T) (base string, ask func(readOnly bool, damage func(pat
 		}
 		return verdict, detail
 	}
+	for _, readOnly := range []bool{true, false, true} {
+		if verdict, detail := ask(readOnly, func(string) error { return nil }); verdict != silent {
+			t.Fatalf("undamaged, and %s: %s", verdict, detail)
+		}
+	}
+	return base, ask
 }
 
 func hash(t *testing.T, path string) string {
