@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -315,7 +316,7 @@ func (v *verifier) verify(dir string, seed uint64, acked, begun int) (int, error
 	}
 	answer, ok := v.answer()
 	if !ok {
-		return 0, fmt.Errorf("the verifying process died: %.2000s", v.err.String())
+		return 0, fmt.Errorf("the verifying process died, or hung: %.20000s", v.err.String())
 	}
 	var n int
 	if _, err := fmt.Sscanf(answer, "ok %d", &n); err != nil {
@@ -330,12 +331,12 @@ const patience = time.Minute
 // answer reads a line of the child. ok is false when it died, or hung.
 func (v *verifier) answer() (line string, ok bool) {
 	process := v.cmd.Process
-	timer := time.AfterFunc(patience, func() { _ = process.Kill() })
+	// The signal makes it tell where it hangs.
+	timer := time.AfterFunc(patience, func() { _ = process.Signal(syscall.SIGQUIT) })
 	defer timer.Stop()
 	if v.out.Scan() {
 		return v.out.Text(), true
 	}
-	_ = process.Kill()
 	v.stop()
 	return "", false
 }
