@@ -174,9 +174,7 @@ func (v *env) expr(e syntax.Expr) bound.Expr {
 		return v.subquery(e)
 	case *syntax.PatternExpr:
 		if e.Pattern.Shortest != syntax.NotShortest {
-			v.b.fail(fault.Unsupported(e.Span, "a shortest path in an expression").
-				WithHint("Write MATCH p = shortestPath(...) before it."))
-			return nothing(e.Span)
+			return v.shortestPath(e)
 		}
 		v.b.fail(fault.Syntax("UnexpectedSyntax", e.Span, "a pattern can stand only where a condition is expected").
 			WithHint("Use EXISTS { ... } or a pattern comprehension [(a)-->(b) | b]."))

@@ -63,7 +63,8 @@ func (m *matcher) checkShortest(p *syntax.Pattern) {
 	case len(p.Rels) != 1:
 		m.b.fail(fault.Syntax("InvalidRelationshipPattern", p.Span, "a shortest path is asked of one relationship pattern between two nodes"))
 	case p.Rels[0].Var0 != nil && p.Rels[0].Var0.Min != nil && *p.Rels[0].Var0.Min > 1:
-		m.b.fail(fault.Unsupported(p.Rels[0].Var0.Span, "a shortest path with a least length above 1"))
+		m.b.fail(fault.Unsupported(p.Rels[0].Var0.Span, "a shortest path with a least length above 1").
+			WithHint("Match a path of variable length instead: ... RETURN p ORDER BY length(p) LIMIT 1."))
 	}
 }
 
@@ -129,9 +130,20 @@ func (m *matcher) rel(p *syntax.RelPattern) *bound.RelPat {
 	}
 	m.later = append(m.later, func() {
 		out.Props, out.PropsFrom = m.props(p.Props)
-		out.Where = m.predicate(p.Where, "WHERE")
+		out.Where = m.predicate(ofEachEdge(p), "WHERE")
 	})
 	return out
+}
+
+// ofEachEdge is the condition inside a relationship pattern. In one of variable
+// length its variable stands for each of the edges there.
+func ofEachEdge(p *syntax.RelPattern) syntax.Expr {
+	if p.Var0 == nil || p.Where == nil || p.Var == nil {
+		return p.Where
+	}
+	return &syntax.Quantifier{
+		Span: p.Where.At(), Kind: syntax.QuantAll, Var: p.Var, List: &syntax.Variable{Name: *p.Var}, Where: p.Where,
+	}
 }
 
 // props binds the properties of a pattern that is matched: a map, never a

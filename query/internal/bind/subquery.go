@@ -12,7 +12,8 @@ type importer struct {
 	names []string
 	types []bound.Type
 	base  int // locals in use around
-	// explicit subqueries (CALL) see only what their first WITH names.
+	// explicit subqueries (CALL without a list) see only what their first WITH
+	// names.
 	explicit bool
 	anyEnd   bool // the query may end without RETURN
 }
@@ -157,12 +158,31 @@ func firstUpdate(q *syntax.Query) syntax.Clause {
 // may not introduce variables.
 func (v *env) patternPredicate(e *syntax.PatternExpr) bound.Expr {
 	if e.Pattern.Shortest != syntax.NotShortest {
-		return v.expr(e)
+		return v.shortestPath(e)
 	}
 	v.onlyKnown(e.Pattern)
 	q, outer := v.patternQuery(e.Pattern, nil, nil, e.Span)
 	return inner(e.Span, bound.Exists, boolType, q, outer)
 }
+
+// shortestPath binds shortestPath(...) as an expression: the path, or null when
+// there is none; allShortestPaths(...) is the list of them. It may not introduce
+// variables.
+func (v *env) shortestPath(e *syntax.PatternExpr) bound.Expr {
+	v.onlyKnown(e.Pattern)
+	p := *e.Pattern
+	p.Var = &syntax.Name{Span: e.Span, Text: shortestVar}
+	q, outer := v.patternQuery(&p, nil, &syntax.Variable{Name: *p.Var}, e.Span)
+	paths := inner(e.Span, bound.Collect, bound.ListOf(pathType), q, outer)
+	if p.Shortest == syntax.AllShortestPaths {
+		return paths
+	}
+	return &bound.Call{Info: info(e.Span, orNull(pathType)), Name: "head", Args: []bound.Expr{paths}}
+}
+
+// shortestVar is the name of the path inside shortestPath(...), which nobody can
+// write.
+const shortestVar = " path"
 
 func (v *env) onlyKnown(p *syntax.Pattern) {
 	check := func(name *syntax.Name) {
@@ -213,9 +233,9 @@ func (s *single) callSubquery(c *syntax.CallSubquery) {
 			WithHint("Run it as a statement of its own."))
 		return
 	}
-	m := &importer{base: s.rows.base, explicit: true}
+	m := &importer{base: s.rows.base, explicit: !c.Scoped}
 	out := &bound.CallSubquery{Span: c.Span}
-	for _, name := range s.imported(c.Query) {
+	for _, name := range s.imported(c) {
 		slot, ok := s.scope.slots[name.Text]
 		if !ok {
 			s.b.undefined(name.Text, name.At(), s.scope.names())
@@ -240,9 +260,9 @@ func (s *single) callSubquery(c *syntax.CallSubquery) {
 	s.emit(out)
 }
 
-// imported lists the variables that the parts of a CALL subquery import, each
-// once.
-func (s *single) imported(q *syntax.Query) []*syntax.Name {
+// imported lists the variables that a CALL subquery, or one of its parts,
+// imports, each once.
+func (s *single) imported(c *syntax.CallSubquery) []*syntax.Name {
 	var out []*syntax.Name
 	seen := map[string]bool{}
 	add := func(name *syntax.Name) {
@@ -251,15 +271,27 @@ func (s *single) imported(q *syntax.Query) []*syntax.Name {
 			out = append(out, name)
 		}
 	}
-	for _, part := range q.Parts {
+	all := func(at syntax.Span) {
+		for _, name := range s.scope.names() {
+			add(&syntax.Name{Span: at, Text: name})
+		}
+	}
+	if c.Scoped {
+		if c.ImportStar {
+			all(c.Span)
+		}
+		for _, name := range c.Imports {
+			add(name)
+		}
+		return out
+	}
+	for _, part := range c.Query.Parts {
 		with := importingWith(part.Clauses)
 		if with == nil {
 			continue
 		}
 		if with.Star {
-			for _, name := range s.scope.names() {
-				add(&syntax.Name{Span: with.Span, Text: name})
-			}
+			all(with.Span)
 		}
 		for _, item := range with.Items {
 			if v, ok := item.Expr.(*syntax.Variable); ok {

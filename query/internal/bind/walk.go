@@ -160,6 +160,9 @@ func (n *names) clause(c syntax.Clause) {
 			n.pattern(p)
 		}
 	case *syntax.CallSubquery:
+		for _, name := range c.Imports {
+			n.ident(name)
+		}
 		n.query(c.Query)
 	}
 	clauseExprs(c, n.expr)

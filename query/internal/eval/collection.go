@@ -117,7 +117,7 @@ func (c *compiler) listComp(e *bound.ListComp) Fn {
 			if err := env.tick(); err != nil {
 				return value.Null, err
 			}
-			env.setLocal(local, v)
+			env.SetLocal(local, v)
 			if where != nil {
 				keep, err := env.predicate(where, row, whereAt)
 				if err != nil {
@@ -172,7 +172,7 @@ func (c *compiler) quantifier(e *bound.Quantifier) Fn {
 			if err := env.tick(); err != nil {
 				return value.Null, err
 			}
-			env.setLocal(local, v)
+			env.SetLocal(local, v)
 			t := value.True
 			if where != nil {
 				if t, err = env.predicate(where, row, whereAt); err != nil {
@@ -244,8 +244,8 @@ func (c *compiler) reduce(e *bound.Reduce) Fn {
 			if err := env.tick(); err != nil {
 				return value.Null, err
 			}
-			env.setLocal(acc, sum)
-			env.setLocal(local, v)
+			env.SetLocal(acc, sum)
+			env.SetLocal(local, v)
 			if sum, err = step(env, row); err != nil {
 				return value.Null, err
 			}

@@ -157,7 +157,8 @@ func (e *Env) col(slot, row int) value.Value {
 	return value.Null
 }
 
-func (e *Env) setLocal(i int, v value.Value) {
+// SetLocal gives a local variable a value.
+func (e *Env) SetLocal(i int, v value.Value) {
 	for i >= len(e.Locals) {
 		e.Locals = append(e.Locals, value.Null)
 	}

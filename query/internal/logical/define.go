@@ -141,13 +141,13 @@ func Reads(op Op) Slots {
 		}
 		return out
 	case *VarExpand:
-		out := usedSlots(o.Unique).With(o.From).Union(propSlots(o.Props))
+		out := usedSlots(o.Unique).With(o.From).Union(propSlots(o.Props)).Union(SlotsOf(o.Within.wheres()...))
 		if o.Into {
 			out = out.With(o.To)
 		}
 		return out
 	case *ShortestPath:
-		return usedSlots(o.Unique).With(o.From, o.To).Union(propSlots(o.Props))
+		return usedSlots(o.Unique).With(o.From, o.To).Union(propSlots(o.Props)).Union(SlotsOf(o.Within.wheres()...))
 	case *PathBuild:
 		return Slots(nil).With(patternSlots(o.Pattern)...).Without(o.Slot)
 	case *Filter:

@@ -210,9 +210,9 @@ func (d *describer) detail(op Op) string {
 	case *BoundExpand:
 		return d.arrow(o.From, o.Rel, o.To, o.Types, "", o.Dir)
 	case *VarExpand:
-		return d.arrow(o.From, o.Rel, o.To, o.Types, length(o.Min, o.Max), o.Dir)
+		return d.arrow(o.From, o.Rel, o.To, o.Types, length(o.Min, o.Max), o.Dir) + d.within(&o.Within)
 	case *ShortestPath:
-		return d.arrow(o.From, o.Rel, o.To, o.Types, length(o.Min, o.Max), o.Dir)
+		return d.arrow(o.From, o.Rel, o.To, o.Types, length(o.Min, o.Max), o.Dir) + d.within(&o.Within)
 	case *PathBuild:
 		return d.slot(o.Slot)
 	case *Filter:
@@ -257,6 +257,13 @@ func (d *describer) detail(op Op) string {
 		return d.exprs(o.Exprs, ", ")
 	case *CallProc:
 		return o.Call.Name
+	}
+	return ""
+}
+
+func (d *describer) within(w *Within) string {
+	if es := w.exprs(); len(es) > 0 {
+		return " WHERE " + d.exprs(es, " AND ")
 	}
 	return ""
 }

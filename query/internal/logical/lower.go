@@ -75,9 +75,7 @@ func (m *matcher) add(p *bound.Pattern) error {
 			return fault.Unsupported(r.Span, "a parameter map in a pattern of MATCH")
 		}
 		if r.VarLength {
-			if r.Where != nil {
-				return fault.Unsupported(r.Span, "WHERE inside a relationship of variable length")
-			}
+			m.preds = conjuncts(r.Where, m.preds) // about all of its edges: see package bind
 			continue
 		}
 		m.addProps(r.Slot, r.Props)
@@ -221,7 +219,7 @@ func (m *matcher) follow(s *step) {
 		m.op = &ShortestPath{
 			Unary: unary(m.op), From: s.left, Rel: r.Slot, To: s.right, Types: r.Types, Dir: r.Dir,
 			Min: r.Min, Max: r.Max, Props: r.Props, All: s.shortest == syntax.AllShortestPaths, Unique: unique,
-			Single: !r.VarLength,
+			Single: !r.VarLength, Within: m.within(s),
 		}
 		if sp := m.op.(*ShortestPath); sp.Single {
 			sp.Min, sp.Max, sp.Props = 1, 1, nil
@@ -229,7 +227,7 @@ func (m *matcher) follow(s *step) {
 	case r.VarLength:
 		m.op = &VarExpand{
 			Unary: unary(m.op), From: from, Rel: r.Slot, To: to, Types: r.Types, Dir: dir,
-			Min: r.Min, Max: r.Max, Props: r.Props, Into: into, Reverse: reverse, Unique: unique,
+			Min: r.Min, Max: r.Max, Props: r.Props, Into: into, Reverse: reverse, Unique: unique, Within: m.within(s),
 		}
 	default:
 		m.op = &Expand{

@@ -32,10 +32,12 @@ func exprsOf(op Op) []bound.Expr {
 		for _, p := range o.Props {
 			add(p.Expr)
 		}
+		add(o.Within.wheres()...)
 	case *ShortestPath:
 		for _, p := range o.Props {
 			add(p.Expr)
 		}
+		add(o.Within.wheres()...)
 	case *Filter:
 		add(o.Preds...)
 	case *Project:

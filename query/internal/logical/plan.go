@@ -132,6 +132,7 @@ type (
 		Into          bool
 		Reverse       bool
 		Unique        []Used
+		Within        Within
 		// Reach tells that only the set of ends matters: each end comes once.
 		Reach bool
 	}
@@ -147,6 +148,7 @@ type (
 		All           bool
 		Single        bool // the pattern is one plain edge: Rel holds it, not a list
 		Unique        []Used
+		Within        Within
 	}
 	// PathBuild puts a path together from the slots of its pattern.
 	PathBuild struct {

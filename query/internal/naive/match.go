@@ -187,12 +187,12 @@ func (e *Engine) holds(ps []*bound.Pattern, where bound.Expr, r row) (bool, erro
 			edges := []value.Value{r[p.Rels[i].Slot]}
 			if p.Rels[i].VarLength {
 				edges = r[p.Rels[i].Slot].AsList()
-				if p.Rels[i].Where != nil {
-					return false, unsupported(p)
-				}
+			}
+			if ok, err := e.isTrue(p.Rels[i].Where, r, nil); !ok || err != nil {
+				return false, err
 			}
 			for _, edge := range edges {
-				if ok, err := e.props(edge, p.Rels[i].Props, p.Rels[i].Where, r); !ok || err != nil {
+				if ok, err := e.props(edge, p.Rels[i].Props, nil, r); !ok || err != nil {
 					return false, err
 				}
 			}

@@ -132,13 +132,13 @@ func (c *compiler) operator(op logical.Op) operator {
 		if o.Reach {
 			return &reach{
 				fan: c.fan(op), from: o.From, to: o.To, types: edgeTypes{names: o.Types}, dir: direction(o.Dir),
-				min: o.Min, max: o.Max, props: c.edgeProps(o.Props), unique: o.Unique,
+				min: o.Min, max: o.Max, props: c.edgeProps(o.Props), unique: o.Unique, within: c.within(&o.Within),
 			}
 		}
 		v := &varExpand{
 			fan: c.fan(op), from: o.From, rel: live(op, o.Rel), to: -1, types: edgeTypes{names: o.Types},
 			dir: direction(o.Dir), min: o.Min, max: o.Max, props: c.edgeProps(o.Props),
-			into: o.Into, intoSlot: o.To, reverse: o.Reverse, unique: o.Unique,
+			into: o.Into, intoSlot: o.To, reverse: o.Reverse, unique: o.Unique, within: c.within(&o.Within),
 		}
 		if !o.Into {
 			v.to = live(op, o.To)
@@ -148,7 +148,7 @@ func (c *compiler) operator(op logical.Op) operator {
 		return &shortestPath{
 			fan: c.fan(op), from: o.From, rel: live(op, o.Rel), to: o.To, types: edgeTypes{names: o.Types},
 			dir: direction(o.Dir), min: o.Min, max: o.Max, props: c.edgeProps(o.Props), all: o.All,
-			single: o.Single, unique: o.Unique,
+			single: o.Single, unique: o.Unique, within: c.within(&o.Within),
 		}
 	case *logical.Filter:
 		return c.filter(c.in(op), op.Info().Carry, o.Preds)

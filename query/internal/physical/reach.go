@@ -65,6 +65,7 @@ type reach struct {
 	min, max int64
 	props    edgeProps
 	unique   []logical.Used
+	within   walkChecks
 
 	seen     nodeSet
 	found    []value.NodeID // of the current row; also the queue of the search
@@ -127,11 +128,15 @@ func (o *reach) beginRow() error {
 		return nil
 	}
 	o.seen.reset()
+	ok, err := o.within.node(o.f, o.row, node)
+	if err != nil || !ok {
+		return err
+	}
 	if o.min == 0 {
 		o.seen.add(node)
 		o.found = append(o.found, node)
 	}
-	ok, err := o.props.load(o.f, o.row)
+	ok, err = o.props.load(o.f, o.row)
 	if err != nil || !ok || o.types.none || o.max == 0 {
 		return err
 	}
@@ -183,6 +188,11 @@ func (o *reach) expand(node value.NodeID) error {
 			} else if !ok {
 				continue
 			}
+		}
+		if ok, err := o.within.follow(o.f, o.row, a.Edge, a.Node); err != nil {
+			return err
+		} else if !ok {
+			continue
 		}
 		if o.seen.add(a.Node) {
 			o.found = append(o.found, a.Node)

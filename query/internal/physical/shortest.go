@@ -21,6 +21,7 @@ type shortestPath struct {
 	all           bool
 	single        bool // the pattern is one plain edge, not a list
 	unique        []logical.Used
+	within        walkChecks
 
 	left, right side
 	meets       []value.NodeID
@@ -162,6 +163,11 @@ func (o *shortestPath) search() error {
 	if from == 0 || to == 0 {
 		return nil
 	}
+	for _, end := range []value.NodeID{from, to} {
+		if ok, err := o.within.node(o.f, o.row, end); err != nil || !ok {
+			return err
+		}
+	}
 	if from == to {
 		if o.min == 0 {
 			o.found = append(o.found, nil)
@@ -211,7 +217,7 @@ func (o *shortestPath) grow(s, other *side) error {
 			if v != nil && (!o.all || v.depth < s.level) {
 				continue
 			}
-			if ok, err := o.allowed(a.Edge); err != nil {
+			if ok, err := o.allowed(a.Edge, a.Node); err != nil {
 				return err
 			} else if !ok {
 				continue
@@ -232,14 +238,16 @@ func (o *shortestPath) grow(s, other *side) error {
 	return o.hold(int64(64*len(s.frontier) + 24*len(s.more))) // roughly
 }
 
-func (o *shortestPath) allowed(e value.EdgeID) (bool, error) {
+func (o *shortestPath) allowed(e value.EdgeID, n value.NodeID) (bool, error) {
 	if len(o.unique) > 0 && repeats(o.cur, o.row, o.unique, e) {
 		return false, nil
 	}
-	if len(o.props.ids) == 0 {
-		return true, nil
+	if len(o.props.ids) > 0 {
+		if ok, err := o.props.match(o.f, e); !ok || err != nil {
+			return false, err
+		}
 	}
-	return o.props.match(o.f, e)
+	return o.within.follow(o.f, o.row, e, n)
 }
 
 // join puts the walks of both sides together where they meet.

@@ -57,6 +57,7 @@ type varExpand struct {
 	intoSlot      int
 	reverse       bool
 	unique        []logical.Used
+	within        walkChecks
 
 	want   value.NodeID
 	stack  []level
@@ -127,10 +128,14 @@ func (o *varExpand) beginRow() error {
 			return nil
 		}
 	}
+	ok, err := o.within.node(o.f, o.row, node)
+	if err != nil || !ok {
+		return err
+	}
 	if o.min == 0 {
 		o.emit(node)
 	}
-	ok, err := o.props.load(o.f, o.row)
+	ok, err = o.props.load(o.f, o.row)
 	if err != nil || !ok || o.types.none || o.max == 0 {
 		return err
 	}
@@ -166,6 +171,9 @@ func (o *varExpand) follow() error {
 		if ok, err := o.props.match(o.f, a.Edge); err != nil || !ok {
 			return err
 		}
+	}
+	if ok, err := o.within.follow(o.f, o.row, a.Edge, a.Node); err != nil || !ok {
+		return err
 	}
 	o.walk = append(o.walk, a.Edge)
 	if len(o.walk) > longWalk {

@@ -133,11 +133,16 @@ type (
 		Owner      *Name // label or type
 		Keys       []*Name
 	}
-	// CallSubquery is CALL { query } [IN TRANSACTIONS].
+	// CallSubquery is CALL [(imports)] { query } [IN TRANSACTIONS].
 	CallSubquery struct {
 		Span
-		Query   *Query
-		Batches *Batches // or nil
+		// Scoped tells that the variables it sees are listed: Imports or, with
+		// ImportStar, all. Otherwise they are those of its first WITH.
+		Scoped     bool
+		ImportStar bool
+		Imports    []*Name
+		Query      *Query
+		Batches    *Batches // or nil
 	}
 	// Remember is REMEMBER 'text' ... .
 	Remember struct {

@@ -127,8 +127,16 @@ func yields(list []*gYield) []*YieldItem {
 
 type gCallSubquery struct {
 	Tokens  []lexer.Token
-	Query   *gQuery   `parser:"'CALL' '{' @@ '}'"`
+	Scope   *gScope   `parser:"'CALL' @@?"`
+	Query   *gQuery   `parser:"'{' @@ '}'"`
 	Batches *gBatches `parser:"@@?"`
+}
+
+// gScope lists the variables that a subquery sees.
+type gScope struct {
+	Open  bool     `parser:"@'('"`
+	Star  bool     `parser:"( @'*'"`
+	Names []*gName `parser:"| @@ ( ',' @@ )* )? ')'"`
 }
 
 type gBatches struct {
@@ -140,6 +148,12 @@ type gBatches struct {
 
 func (g *gCallSubquery) clause() (Clause, error) {
 	c := &CallSubquery{Span: spanOf(g.Tokens), Query: g.Query.query()}
+	if g.Scope != nil {
+		c.Scoped, c.ImportStar = true, g.Scope.Star
+		for _, n := range g.Scope.Names {
+			c.Imports = append(c.Imports, n.N)
+		}
+	}
 	if b := g.Batches; b != nil {
 		c.Batches = &Batches{Span: spanOf(b.Tokens), Size: b.Size.get()}
 		switch strings.ToUpper(b.OnError) {

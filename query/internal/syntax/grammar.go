@@ -95,10 +95,8 @@ func (p *parser) production() (production, error) {
 	}
 	g := grammar()
 	switch next := p.ahead(1); {
-	case t.Type == kwCall && isPunct(next, "{"):
+	case t.Type == kwCall && (isPunct(next, "{") || isPunct(next, "(")):
 		return g.callSubquery, nil
-	case t.Type == kwCall && isPunct(next, "("):
-		return nil, unsupportedHere(p, "CALL (variables) { }")
 	case t.Type == kwCreate && isWord(next) && !isPunct(p.ahead(2), "=") && !isPunct(p.ahead(2), "("):
 		return p.schemaCommand()
 	}
