@@ -2,6 +2,7 @@ package logical
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"engram/query/internal/bound"
@@ -74,8 +75,46 @@ func (d *describer) op(op Op) *result.Plan {
 	if c, ok := op.(*CallSubquery); ok {
 		out.Inputs = append(out.Inputs, d.query(c.Query))
 	}
+	for _, s := range subqueries(op) {
+		if q := d.plan.Subqueries[s]; q != nil {
+			out.Inputs = append(out.Inputs, &result.Plan{Operator: subqueryNames[s.Kind], Inputs: []*result.Plan{d.query(q)}})
+		}
+	}
 	if d.note != nil {
 		d.note(op, out)
+	}
+	return out
+}
+
+// subqueryNames are what the plans of subquery expressions stand under.
+var subqueryNames = map[bound.SubqueryKind]string{bound.Exists: "Exists", bound.Count: "Count", bound.Collect: "Collect"}
+
+// subqueries returns the subqueries in the expressions of op itself.
+func subqueries(op Op) []*bound.Subquery {
+	var out []*bound.Subquery
+	for _, e := range exprsOf(op) {
+		Walk(e, func(e bound.Expr) {
+			if s, ok := e.(*bound.Subquery); ok && !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		})
+	}
+	return out
+}
+
+// Below returns the operators whose rows go into op: its inputs, and what the
+// subqueries in its expressions end with.
+func (p *Plan) Below(op Op) []Op {
+	var out []Op
+	for _, in := range op.Inputs() {
+		out = append(out, *in)
+	}
+	for _, s := range subqueries(op) {
+		if q := p.Subqueries[s]; q != nil {
+			for _, part := range q.Parts {
+				out = append(out, part.Op)
+			}
+		}
 	}
 	return out
 }

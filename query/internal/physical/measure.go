@@ -40,8 +40,8 @@ func (inst *instance) describe() *result.Plan {
 	return logical.Describe(inst.plan, func(op logical.Op, p *result.Plan) {
 		if m := inst.measures[op]; m != nil {
 			p.Measured, p.Rows, p.Time, p.Memory, p.Hits = true, m.rows, m.time, m.peak, m.hits
-			for _, in := range op.Inputs() {
-				if below := inst.measures[*in]; below != nil {
+			for _, in := range inst.plan.Below(op) {
+				if below := inst.measures[in]; below != nil {
 					p.Hits -= below.hits
 				}
 			}

@@ -65,12 +65,14 @@ func (p *Program) instance(measure bool) (*instance, error) {
 // instance is one set of operators of a program, with their memory.
 type instance struct {
 	exec
-	plan     *logical.Plan
-	procs    Procedures
-	root     *union
-	tracker  *tracker // kept from run to run
-	unions   []*union // of all queries, those inside others too
-	subs     map[*bound.Subquery]*union
+	plan    *logical.Plan
+	procs   Procedures
+	root    *union
+	tracker *tracker // kept from run to run
+	unions  []*union // of all queries, those inside others too
+	subs    map[*bound.Subquery]*union
+	// known are the answers of subqueries that do not depend on the row.
+	known    map[*bound.Subquery]value.Value
 	deletes  bool
 	src      *rand.PCG
 	rand     *rand.Rand
@@ -230,6 +232,7 @@ func (inst *instance) release() {
 		}
 	}
 	inst.exec = exec{}
+	clear(inst.known)
 	if inst.tracker != nil {
 		inst.tracker.w = nil
 	}
@@ -237,6 +240,9 @@ func (inst *instance) release() {
 
 // RunSubquery implements eval.Runner.
 func (inst *instance) RunSubquery(_ *eval.Env, q *bound.Subquery, args []value.Value) (value.Value, error) {
+	if v, ok := inst.known[q]; ok {
+		return v, nil
+	}
 	u := inst.subs[q]
 	if u == nil {
 		var err error
@@ -261,6 +267,12 @@ func (inst *instance) RunSubquery(_ *eval.Env, q *bound.Subquery, args []value.V
 	// What the subquery held is gone, for the next row takes it anew; the answer
 	// stays until then.
 	inst.memory = before
+	if err == nil && q.Kind != bound.Collect && inst.plan.Steady(q) {
+		if inst.known == nil {
+			inst.known = map[*bound.Subquery]value.Value{}
+		}
+		inst.known[q] = v
+	}
 	return v, err
 }
 
