@@ -92,9 +92,9 @@ var rewrites = []struct {
 // TestRewritesAgree runs statements that mean the same, with and without rules
 // of the planner, with and without indexes.
 func TestRewritesAgree(t *testing.T) {
-	n := 60
+	n := 100
 	if testing.Short() {
-		n = 10
+		n = 40
 	}
 	engines := []*query.Engine{query.New(nil), query.New(&query.Options{Disable: query.AllRules})}
 	for _, rw := range rewrites {
