@@ -53,9 +53,10 @@ func (ix *Index) replaceDisk(seq uint64, docs iter.Seq2[Doc, error]) (*base, err
 // startOver forgets all generations for one. The write lock is held.
 func (ix *Index) startOver(g *generation, seq uint64) {
 	ix.genLock.Lock()
-	ix.gens = nil
-	ix.genLock.Unlock()
-	ix.install(g)
+	defer ix.genLock.Unlock()
+	ix.gens = []*generation{g} // in one step: others ask for the current one meanwhile
+	close(ix.flushed)
+	ix.flushed = make(chan struct{})
 	ix.durable.Store(seq)
 }
 
