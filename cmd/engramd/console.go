@@ -50,6 +50,7 @@ var errInterrupt = errors.New("interrupted")
 type console struct {
 	app         *app
 	db          *engram.DB
+	session     *engram.Session
 	format      rowFormat
 	interactive bool
 
@@ -75,7 +76,8 @@ func (c *consoleCommand) Run(a *app) error {
 }
 
 func (c *consoleCommand) run(a *app, db *engram.DB) error {
-	con := &console{app: a, db: db, format: c.format()}
+	con := &console{app: a, db: db, session: engram.NewSession(db), format: c.format()}
+	defer con.session.Close()
 	in, ok := a.in.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return con.run(&scriptReader{bufio.NewReader(a.in)})
@@ -206,7 +208,7 @@ func position(text string, first int) place {
 }
 
 func (c *console) execute(statement string, at place) error {
-	res, err := c.db.Query(c.app.ctx, statement, nil)
+	res, err := c.session.Query(c.app.ctx, statement, nil)
 	if err != nil {
 		if c.interactive {
 			return err

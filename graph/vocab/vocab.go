@@ -45,11 +45,11 @@ func BuiltIn() []Relation {
 	contradicts.Inhibitory = true
 	contains := make("CONTAINS", "The end is a part of the start.", 0.05, 0.05)
 	contains.Transitive = true
-	precedes := make("TEMPORALLY_PRECEDES", "The start came before the end.", 1, 0.7)
+	precedes := make("TEMPORALLY_PRECEDES", "The start came before the end.", 1.3, 0.9)
 	precedes.Transitive = true
 	return []Relation{
 		make("ACTIVATES", "Thinking of the start brings up the end.", 1, 1),
-		make("ANSWERS", "The start is the reply to the end.", 0.4, 1.6),
+		make("ANSWERS", "The start is the reply to the end.", 0.4, 2.4),
 		make("CAUSES", "The start brings the end about.", 1, 1),
 		contains,
 		contradicts,

@@ -30,6 +30,9 @@ type Tuning struct {
 	// the best ContextHits text hits in it.
 	Context     float64
 	ContextHits int
+	// Speaker is how much more a memory counts whose speaker the query names: who
+	// asks what Ann did mostly wants what Ann said. It never excludes the others.
+	Speaker float64
 	// Factors scale edges by relation type, forward and backward: how much the
 	// one end says about the other. Types without an entry have Other.
 	Factors map[string][2]float64
@@ -40,10 +43,11 @@ type Tuning struct {
 func DefaultTuning() Tuning {
 	return Tuning{
 		Pool: 200, PoolFactor: 10,
-		Seeds: 5, SeedFloor: 0.1, SeedPower: 2,
+		Seeds: 5, SeedFloor: 0.1, SeedPower: 3,
 		DecayTransitive: 0.5, Decay: 0.2, Residual: 1e-4, EdgesPerNode: 64,
-		Activation: 0.6,
+		Activation: 0.55,
 		Context:    0.4, ContextHits: 100,
+		Speaker: 0.2,
 		Factors: factors(), Other: [2]float64{1, 1},
 	}
 }

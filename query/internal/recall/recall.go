@@ -122,6 +122,7 @@ type run struct {
 	hits       []access.TextHit
 	candidates map[value.NodeID]*candidate
 	spread     *activation.Result
+	whereErr   error
 }
 
 func (r *run) candidate(id value.NodeID) *candidate {
@@ -136,7 +137,7 @@ func (r *run) candidate(id value.NodeID) *candidate {
 // lexical searches the text. Candidates that WHERE drops are not ranked, so that
 // a filter never eats up the rows.
 func (r *run) lexical() error {
-	if !r.hasWord(r.o.Query) || r.o.Legs.NoLexical && r.o.Legs.NoAssociative {
+	if !hasWord(r.o.Query) || r.o.Legs.NoLexical && r.o.Legs.NoAssociative {
 		return r.needSeed()
 	}
 	limit := max(r.t.Pool, r.t.PoolFactor*r.o.Limit)
@@ -156,12 +157,8 @@ func (r *run) lexical() error {
 	return nil
 }
 
-// hasWord reports whether a text has a word that could be found: stop words are
-// in no document.
-func (r *run) hasWord(text string) bool {
-	if a, ok := r.g.(access.TextAnalyser); ok {
-		return len(a.SearchTerms(text)) > 0
-	}
+// hasWord reports whether a text has anything that could be a part of a word.
+func hasWord(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
@@ -263,8 +260,18 @@ func (r *run) seeds() []activation.Seed {
 // pass WHERE until there are enough.
 func (r *run) rank() ([]Row, error) {
 	ranked := make([]*candidate, 0, len(r.candidates))
+	speakers := newSpeakers(r.g, r.o.Query)
 	for _, c := range r.candidates {
 		c.score = r.score(c)
+		if c.score > 0 && r.t.Speaker > 0 {
+			named, err := speakers.named(c.node)
+			if err != nil {
+				return nil, err
+			}
+			if named {
+				c.score *= 1 + r.t.Speaker
+			}
+		}
 		if c.score > 0 {
 			ranked = append(ranked, c)
 		}
