@@ -122,7 +122,6 @@ type run struct {
 	hits       []access.TextHit
 	candidates map[value.NodeID]*candidate
 	spread     *activation.Result
-	whereErr   error
 }
 
 func (r *run) candidate(id value.NodeID) *candidate {
@@ -137,7 +136,7 @@ func (r *run) candidate(id value.NodeID) *candidate {
 // lexical searches the text. Candidates that WHERE drops are not ranked, so that
 // a filter never eats up the rows.
 func (r *run) lexical() error {
-	if !hasWord(r.o.Query) || r.o.Legs.NoLexical && r.o.Legs.NoAssociative {
+	if !r.hasWord(r.o.Query) || r.o.Legs.NoLexical && r.o.Legs.NoAssociative {
 		return r.needSeed()
 	}
 	limit := max(r.t.Pool, r.t.PoolFactor*r.o.Limit)
@@ -157,8 +156,12 @@ func (r *run) lexical() error {
 	return nil
 }
 
-// hasWord reports whether a text has anything that could be a part of a word.
-func hasWord(text string) bool {
+// hasWord reports whether a text has a word that could be found: stop words are
+// in no document.
+func (r *run) hasWord(text string) bool {
+	if a, ok := r.g.(access.TextAnalyser); ok {
+		return len(a.SearchTerms(text)) > 0
+	}
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
