@@ -95,7 +95,11 @@ func monthsBetween(a, b value.LocalDateTime) int64 {
 	ay, am, ad := a.Date().Civil()
 	by, bm, bd := b.Date().Civil()
 	months := (by-ay)*12 + int64(bm-am)
-	// A month is whole when the day and time reach those of a.
+	// A month is whole when the day and time reach those of a. Going back, the day
+	// may not exist in that month: then its last one is where the months lead.
+	if months < 0 {
+		ad = min(ad, value.DaysInMonth(by, bm))
+	}
 	short := dayNanos(bd, b) - dayNanos(ad, a)
 	switch {
 	case months > 0 && short < 0:

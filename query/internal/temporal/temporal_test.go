@@ -250,3 +250,25 @@ func TestTruncateSettles(t *testing.T) {
 		}
 	})
 }
+
+// Going back into a shorter month the parts of a duration still agree in sign.
+func TestBetweenGoesBackIntoAShorterMonth(t *testing.T) {
+	for _, c := range [][3]string{
+		{"1969-12-31T00:00", "1864-02-29T00:00:01", "P-105Y-9M-30DT-23H-59M-59S"},
+		{"1969-12-31T00:00", "1864-02-29T00:00", "P-105Y-10M"},
+		{"2024-03-31T12:00", "2024-02-29T13:00", "P-30DT-23H"},
+	} {
+		a, err := temporal.Parse(value.KindLocalDateTime, c[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := temporal.Parse(value.KindLocalDateTime, c[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := temporal.Between(a, b)
+		if err != nil || d.ToString() != c[2] {
+			t.Errorf("between(%s, %s) is %s, %v; want %s", c[0], c[1], d.ToString(), err, c[2])
+		}
+	}
+}
