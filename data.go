@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"engram/graph"
-	"engram/query"
 )
 
 // Data is an open data directory: a set of databases, each a namespace with a
@@ -20,8 +19,11 @@ type Data struct {
 // nothing on disk changes before a database is opened.
 func OpenData(path string, o *Options) (*Data, error) {
 	opts := o.withDefaults()
-	if err := query.CheckLegs(opts.RecallLegs); err != nil {
-		return nil, &Error{Code: CodeInvalidArgument, Message: err.Error(), Err: err}
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	if path == "" {
+		return nil, newError(CodeInvalidArgument, "the path of the data directory is empty: give one, such as . for the current directory")
 	}
 	do := graph.DataOptions{ReadOnly: opts.ReadOnly, Address: opts.Address, MaxSize: opts.MaxSize}
 	d, err := graph.OpenData(path, do)

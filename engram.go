@@ -49,6 +49,9 @@ func Open(path string, o *Options) (*DB, error) {
 // OpenMemory makes an empty database that lives in memory only.
 func OpenMemory(o *Options) (*DB, error) {
 	opts := o.withDefaults()
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
 	g, err := graph.OpenMemory(opts.graph())
 	if err != nil {
 		return nil, convert(err, "")

@@ -176,3 +176,16 @@ func TestNamespacesAreApart(t *testing.T) {
 		t.Errorf("a path as a name: %v", err)
 	}
 }
+
+func TestOptionsThatNameNothing(t *testing.T) {
+	bad := &engram.Options{Create: true, RecallLegs: []string{"wooden"}}
+	if _, err := engram.OpenMemory(bad); !engram.IsCode(err, engram.CodeInvalidArgument) {
+		t.Errorf("a leg that there is not, in memory: %v", err)
+	}
+	if _, err := engram.Open(filepath.Join(t.TempDir(), "d"), bad); !engram.IsCode(err, engram.CodeInvalidArgument) {
+		t.Errorf("a leg that there is not, on disk: %v", err)
+	}
+	if _, err := engram.Open("", &engram.Options{Create: true}); !engram.IsCode(err, engram.CodeInvalidArgument) || !strings.Contains(err.Error(), "path") {
+		t.Errorf("no path: %v", err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"engram/graph"
+	"engram/query"
 )
 
 // Options change how a database is opened. The zero value, like nil, has the
@@ -76,6 +77,14 @@ func (o *Options) withDefaults() Options {
 		out.TxTotal = 10 * time.Second
 	}
 	return out
+}
+
+// check refuses options that name what there is not.
+func (o *Options) check() error {
+	if err := query.CheckLegs(o.RecallLegs); err != nil {
+		return &Error{Code: CodeInvalidArgument, Message: err.Error(), Err: err}
+	}
+	return nil
 }
 
 func (o *Options) graph() *graph.Options {

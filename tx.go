@@ -32,8 +32,10 @@ func (db *DB) Begin(ctx context.Context, write bool) (*Tx, error) {
 	tx := &Tx{db: db, write: write, began: db.opts.Now()}
 	var err error
 	if !write {
-		tx.graph, err = db.graph.LongSnapshot()
-		return tx, convert(err, "")
+		if tx.graph, err = db.graph.LongSnapshot(); err != nil {
+			return nil, convert(err, "")
+		}
+		return tx, nil
 	}
 	// What the transaction reads is shown before it commits: so its base has to
 	// be durable.
@@ -41,6 +43,8 @@ func (db *DB) Begin(ctx context.Context, write bool) (*Tx, error) {
 		return nil, convert(err, "")
 	}
 	tx.limit = time.Now().Add(db.opts.TxTotal)
+	tx.mu.Lock() // a timer that fires at once waits until it is known
+	defer tx.mu.Unlock()
 	tx.idle = time.AfterFunc(min(db.opts.TxIdle, db.opts.TxTotal), tx.expire)
 	return tx, nil
 }

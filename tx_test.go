@@ -238,3 +238,17 @@ func TestAfterClose(t *testing.T) {
 		t.Errorf("writing gives %v", err)
 	}
 }
+
+// The race detector sees a timer that fires before Begin has noted it.
+func TestATransactionMayExpireAtOnce(t *testing.T) {
+	db := memory(t, &engram.Options{TxIdle: 1})
+	ctx := context.Background()
+	for range 20 {
+		if _, err := db.Begin(ctx, true); err != nil { // never ended: the next one waits for its end
+			t.Fatal(err)
+		}
+	}
+	if n := number(t, db, countAll); n != 0 {
+		t.Errorf("%d nodes", n)
+	}
+}
