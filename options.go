@@ -89,5 +89,6 @@ func (o *Options) check() error {
 
 func (o *Options) graph() *graph.Options {
 	return &graph.Options{
-		Rebuild: o.Rebuild, HotColumns: o.HotColumns, TextFields: o.TextFields, Now: o.Now}
+		Rebuild: o.Rebuild, HotColumns: o.HotColumns, TextFields: o.TextFields, Now: o.Now,
+	}
 }
