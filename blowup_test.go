@@ -70,7 +70,7 @@ func blowups() []step {
 // than a small multiple of the budget.
 func TestBlowupsInChild(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes a minute: statements that run into their time budget")
+		t.Skip("not with -short: statements that run into their time budget take a minute")
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -84,10 +84,11 @@ func TestBlowupsInChild(t *testing.T) {
 	}
 }
 
-// TestBlowups is the child's part.
+// TestBlowups is the part of TestBlowupsInChild that runs in the child; by itself it
+// tests nothing.
 func TestBlowups(t *testing.T) {
 	if os.Getenv(blowupChild) == "" {
-		t.Skip("runs in a child of TestBlowupsInChild only")
+		return
 	}
 	limit := syscall.Rlimit{Cur: blowupLimit, Max: blowupLimit}
 	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &limit); err != nil {
