@@ -61,6 +61,7 @@ type decoder struct {
 	nodePages, edgePages  atomic.Int64 // decoded so far
 	aliveEdges, liveNodes atomic.Int64
 	doomedNodes           atomic.Int64
+	placing               sync.Mutex // held while a page is put in its place
 }
 
 func bad(format string, args ...any) error {
@@ -241,8 +242,11 @@ func (v *vec[P]) room(n uint32, tok *token) {
 	}
 }
 
-// fresh puts a page in a place that has none. Each place is for one goroutine.
-func (v *vec[P]) fresh(i uint32, p *P) bool {
+// fresh puts a page in a place that has none. The lock is for files that hold a
+// page twice: two goroutines may come upon it.
+func (v *vec[P]) fresh(placing *sync.Mutex, i uint32, p *P) bool {
+	placing.Lock()
+	defer placing.Unlock()
 	dir := v.dirs[i>>dirBits]
 	if dir.pages[i&dirMask] != nil {
 		return false

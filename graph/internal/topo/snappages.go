@@ -35,7 +35,7 @@ func (d *decoder) nodeChunk(r *reading) {
 		if i < last && (i+1)<<nodeBits > d.nodes {
 			beyond = ^uint64(0) << (d.nodes & nodeMask)
 		}
-		if r.err != nil || i >= last || (p.alive|p.doomed)&beyond != 0 || p.alive&p.doomed != 0 || !d.v.nodes.fresh(i, p) {
+		if r.err != nil || i >= last || (p.alive|p.doomed)&beyond != 0 || p.alive&p.doomed != 0 || !d.v.nodes.fresh(&d.placing, i, p) {
 			r.fail()
 			return
 		}
@@ -122,7 +122,7 @@ func (d *decoder) edgeChunk(r *reading) {
 	for i := r.u32(); len(r.b) > 0; i++ {
 		p := pages.next()
 		alive := d.edgePage(r, p)
-		if r.err != nil || i >= last || !d.v.edges.fresh(i, p) {
+		if r.err != nil || i >= last || !d.v.edges.fresh(&d.placing, i, p) {
 			r.fail()
 			return
 		}
@@ -245,7 +245,7 @@ func (d *decoder) segment(r *reading) {
 	for dir := range s.base {
 		s.base[dir] = d.csr(r)
 	}
-	if r.err != nil || i >= pagesFor(d.nodes, segBits) || !d.v.segs.fresh(i, s) {
+	if r.err != nil || i >= pagesFor(d.nodes, segBits) || !d.v.segs.fresh(&d.placing, i, s) {
 		r.fail()
 	}
 }
