@@ -234,20 +234,29 @@ func TestFaultF12BitFlips(t *testing.T) {
 	n := sample(60, 600, 5000)
 	verdicts := map[string]int{}
 	var silents []string
+	asked, found := 0, 0
 	for i := range n {
 		offset, bit := at(spans, random.Int64N(total(spans))), uint(random.IntN(8))
-		verdict, detail := ask(i%4 != 0, func(path string) error { return flip(path, offset, bit) })
+		readOnly := i%4 != 0
+		verdict, detail := ask(readOnly, func(path string) error { return flip(path, offset, bit) })
 		verdicts[verdict]++
-		switch verdict {
-		case wrong:
+		// Opened for writing, the log is trimmed in the background: a flip in an entry
+		// that went before it was looked at is gone with it, and not to be found.
+		if readOnly {
+			asked++
+		}
+		switch {
+		case verdict == wrong:
 			t.Errorf("bit %d of byte %d: %s", bit, offset, detail)
-		case silent:
-			silents = append(silents, where(t, file(base, "graph.db"), offset, bit))
+		case verdict == silent:
+			silents = append(silents, fmt.Sprintf("%s (read only: %v)", where(t, file(base, "graph.db"), offset, bit), readOnly))
+		case readOnly:
+			found++
 		}
 	}
 	t.Logf("%d flips in %d used bytes: %v; not found: %v", n, total(spans), verdicts, silents)
-	if found := float64(verdicts[refused]+verdicts[noticed]+verdicts[wrong]) / float64(n); found < foundAtLeast {
-		t.Errorf("%.2f%% of the flips are found, want %.0f%%", 100*found, 100*foundAtLeast)
+	if share := float64(found) / float64(asked); share < foundAtLeast {
+		t.Errorf("%.2f%% of the flips are found, want %.0f%%", 100*share, 100*foundAtLeast)
 	}
 }
 
