@@ -15,7 +15,7 @@ import (
 )
 
 // The vocabulary is kept in the meta space: a record for every declared type and
-// one for the mode.
+// one for the mode. See layers.go for the rest.
 var (
 	metaVocab     = []byte("graph/vocab/") // then the name
 	metaVocabMode = []byte("graph/vocabmode")
@@ -26,7 +26,7 @@ const maxRelationName = 1024
 
 const modeClosed = "closed"
 
-func vocabKey(name string) []byte { return append(slices.Clone(metaVocab), name...) }
+func vocabKey(name string) []byte { return named(metaVocab, name) }
 
 // vocabulary reads the stored vocabulary.
 func (l *loaded) vocabulary() error {
@@ -53,6 +53,9 @@ func (l *loaded) vocabulary() error {
 		}
 		v = v.InMode(string(mode) == modeClosed)
 	}
+	if v, err = l.layers(v); err != nil {
+		return err
+	}
 	l.state.vocab = v
 	return nil
 }
@@ -66,8 +69,8 @@ func (tx *Tx) DeclareRelation(r vocab.Relation) error {
 	if err := tx.checkWrite(); err != nil {
 		return err
 	}
-	if r.Name == "" || len(r.Name) > maxRelationName {
-		return fail(InvalidArgument, "the name of a relation type has 1 to %d bytes, but this one has %d", maxRelationName, len(r.Name))
+	if err := checkDeclared("relation type", r.Name); err != nil {
+		return err
 	}
 	payload, err := json.Marshal(r)
 	if err != nil {
@@ -198,12 +201,12 @@ func (l *Loader) checkRelation(name string, src, dst value.NodeID) error {
 func (c *checker) vocabulary() error {
 	l := &loaded{ctx: c.ctx, r: scanner{c.snap}, opts: &c.db.opts, seal: c.db.seal, state: &state{}}
 	if err := l.vocabulary(); err != nil {
-		c.report.add("the vocabulary of relation types cannot be read: %v", err)
+		c.report.add("the vocabulary cannot be read: %v", err)
 		return c.ctx.Err()
 	}
 	stored, used := fmt.Sprint(relations(l.state.vocab)), fmt.Sprint(relations(c.s.vocab))
 	if stored != used {
-		c.report.add("the vocabulary of relation types in the store differs from the one in use")
+		c.report.add("the vocabulary in the store differs from the one in use")
 	}
 	return nil
 }
@@ -213,5 +216,5 @@ func relations(v *vocab.Vocabulary) []string {
 	for _, r := range v.All() {
 		out = append(out, fmt.Sprintf("%+v", *r))
 	}
-	return out
+	return append(out, fmt.Sprintf("%+v %d %v", v.Layers(), v.Self(), v.Pillars()))
 }

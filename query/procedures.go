@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 
 	"engram/graph/value"
 	"engram/query/internal/access"
@@ -24,7 +25,7 @@ func (k known) Lookup(name string) (*physical.Procedure, bool) {
 			return p, true
 		}
 	}
-	for _, p := range relationCommands {
+	for _, p := range slices.Concat(relationCommands, layerCommands) {
 		if p.Name == name {
 			return p, true
 		}

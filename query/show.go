@@ -23,11 +23,17 @@ var shows = map[string]*physical.Procedure{
 	"SHOW FUNCTIONS":  show("SHOW FUNCTIONS", showFunctions, "name", "category", "signature", "description"),
 	"SHOW RELATION TYPES": show("SHOW RELATION TYPES", showRelations, "name", "meaning", "from", "to", "weight",
 		"forward", "backward", "inhibitory", "transitive", "origin", "mode", "count"),
-	"SHOW STATS": show("SHOW STATS", showStats, "kind", "name", "count"),
+	"SHOW LAYERS": show("SHOW LAYERS", showLayers,
+		"name", "kind", "priority", "suppressible", "transparent", "injectable", "origin"),
+	"SHOW PILLARS": show("SHOW PILLARS", showPillars, "kind", "name", "node"),
+	"SHOW STATS":   show("SHOW STATS", showStats, "kind", "name", "count"),
 }
 
-// fieldTypes are the types of the columns that are no strings.
+// fieldTypes are the types of the columns that are no strings: of all commands, or
+// of one.
 var fieldTypes = map[string]bound.Type{
+	"SHOW LAYERS kind": bound.OneOf(value.KindInt), "priority": bound.OneOf(value.KindInt), "suppressible": bound.OneOf(value.KindBool),
+	"transparent": bound.OneOf(value.KindBool), "injectable": bound.OneOf(value.KindBool), "node": bound.OneOf(value.KindNode),
 	"labelsOrTypes": bound.OneOf(value.KindList), "properties": bound.OneOf(value.KindList),
 	"from": bound.OneOf(value.KindList), "to": bound.OneOf(value.KindList), "weight": bound.OneOf(value.KindFloat),
 	"forward": bound.OneOf(value.KindFloat), "backward": bound.OneOf(value.KindFloat),
@@ -39,7 +45,10 @@ var fieldTypes = map[string]bound.Type{
 func show(name string, rows func(access.Reader) [][]value.Value, columns ...string) *physical.Procedure {
 	p := &physical.Procedure{Procedure: bind.Procedure{Name: name}}
 	for _, c := range columns {
-		t, ok := fieldTypes[c]
+		t, ok := fieldTypes[name+" "+c]
+		if !ok {
+			t, ok = fieldTypes[c]
+		}
 		if !ok {
 			t = bound.OneOf(value.KindString)
 		}

@@ -1,11 +1,15 @@
-// Package vocab is the vocabulary of relation types: what each means, what it may
-// join, and how activation spreads over it.
+// Package vocab is what a graph of memories agrees on: the vocabulary of relation
+// types (what each means, what it may join, and how activation spreads over it),
+// the layers, who the self is, and the names of properties and labels with a
+// meaning.
 package vocab
 
 import (
 	"maps"
 	"slices"
 	"strings"
+
+	"engram/graph/value"
 )
 
 // Relation is one relation type of the vocabulary.
@@ -62,10 +66,13 @@ func BuiltIn() []Relation {
 }
 
 // Vocabulary is one version of the vocabulary. It never changes. The zero
-// Vocabulary has the built-in types only and is open.
+// Vocabulary has the built-in types and layers only and is open.
 type Vocabulary struct {
 	declared map[string]*Relation
 	closed   bool
+	layers   map[string]Layer
+	self     value.NodeID
+	pillars  map[string]value.NodeID
 }
 
 // Closed reports whether edges of undeclared types are refused.
@@ -120,25 +127,25 @@ func (v *Vocabulary) Checks() bool {
 
 // With returns the vocabulary with a type declared, in place of one of its name.
 func (v *Vocabulary) With(r Relation) *Vocabulary {
-	next := &Vocabulary{declared: maps.Clone(v.declared), closed: v.closed}
-	if next.declared == nil {
-		next.declared = map[string]*Relation{}
-	}
-	next.declared[r.Name] = &r
-	return next
+	next := *v
+	next.declared = put(v.declared, r.Name, &r)
+	return &next
 }
 
 // Without returns the vocabulary without what was declared under a name. A
 // built-in type is then as it was made.
 func (v *Vocabulary) Without(name string) *Vocabulary {
-	next := &Vocabulary{declared: maps.Clone(v.declared), closed: v.closed}
+	next := *v
+	next.declared = maps.Clone(v.declared)
 	delete(next.declared, name)
-	return next
+	return &next
 }
 
 // InMode returns the vocabulary open or closed.
 func (v *Vocabulary) InMode(closed bool) *Vocabulary {
-	return &Vocabulary{declared: v.declared, closed: closed}
+	next := *v
+	next.closed = closed
+	return &next
 }
 
 // Nearest returns the name of the vocabulary that needs the fewest edits to become

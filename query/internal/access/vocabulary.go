@@ -1,6 +1,9 @@
 package access
 
-import "engram/graph/vocab"
+import (
+	"engram/graph/value"
+	"engram/graph/vocab"
+)
 
 // VocabularyReader is what a Reader offers that keeps a vocabulary of relation
 // types.
@@ -14,4 +17,13 @@ type VocabularyWriter interface {
 	DeclareRelation(vocab.Relation) error
 	DropRelation(name string) error
 	CloseVocabulary(closed bool) error
+}
+
+// LayerWriter changes what the vocabulary says of layers, the self and pillars.
+type LayerWriter interface {
+	VocabularyReader
+	DeclareLayer(vocab.Layer) error
+	DropLayer(name string) error
+	DeclareSelf(value.NodeID) error
+	DeclarePillar(name string, id value.NodeID) error
 }

@@ -29,6 +29,8 @@ type Procedure struct {
 	// Writes says that the procedure changes the graph: it is then the whole
 	// statement.
 	Writes bool
+	// Clause says that one that writes stands among other clauses all the same.
+	Clause bool
 	// Optional is how many of the last arguments may be left out in parentheses;
 	// they are null then.
 	Optional int

@@ -19,7 +19,7 @@ func (s *single) standaloneCall(c *syntax.Call) {
 		return
 	}
 	s.b.writes = s.b.writes || proc.Writes
-	out := &bound.CallProc{Span: c.Span, Name: proc.Name}
+	out := &bound.CallProc{Span: c.Span, Name: proc.Name, Writes: proc.Writes}
 	if c.Implicit {
 		for _, a := range proc.Args {
 			s.b.implicit = append(s.b.implicit, a.Name)
@@ -46,7 +46,7 @@ func (s *single) call(c *syntax.Call) {
 	}
 	yield := c.Yield
 	switch {
-	case proc.Writes:
+	case proc.Writes && !proc.Clause:
 		s.b.fail(fault.Syntax("InvalidClauseComposition", c.Span, "%s stands alone, as a statement of its own", proc.Name))
 		return
 	case c.YieldStar && c.Show:
@@ -60,7 +60,8 @@ func (s *single) call(c *syntax.Call) {
 		s.b.fail(fault.Syntax("InvalidArgumentPassingMode", c.Span, "a CALL among other clauses needs its arguments in parentheses"))
 		return
 	}
-	out := &bound.CallProc{Span: c.Span, Name: proc.Name, Args: s.procedureArgs(c, proc)}
+	s.b.writes = s.b.writes || proc.Writes
+	out := &bound.CallProc{Span: c.Span, Name: proc.Name, Args: s.procedureArgs(c, proc), Writes: proc.Writes}
 	out.Yields = s.yields(yield, proc.Outputs, proc.Name)
 	out.Where = s.predicate(c.Where, "WHERE")
 	s.emit(out)

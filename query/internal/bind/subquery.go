@@ -144,6 +144,10 @@ func firstUpdate(q *syntax.Query) syntax.Clause {
 			case *syntax.Create, *syntax.Merge, *syntax.Set, *syntax.Remove, *syntax.Delete,
 				*syntax.Foreach, *syntax.Remember:
 				return c
+			case *syntax.Call:
+				if c.Writes {
+					return c
+				}
 			case *syntax.CallSubquery:
 				if bad := firstUpdate(c.Query); bad != nil {
 					return bad

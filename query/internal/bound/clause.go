@@ -125,6 +125,7 @@ type (
 		Args   []Expr
 		Yields []Yield
 		Where  Expr
+		Writes bool
 	}
 	// CallSubquery runs Query for each row: Inner[i] of the inner row is set to
 	// slot Outer[i]; the columns of its rows fill the slots of Out.

@@ -205,10 +205,22 @@ func effectsOf(op Op) effects {
 	case *Remember:
 		e.scans.all, e.keys.all, e.walks.all = true, true, true
 		e.makesBareNodes, e.makesNodes.all, e.makesEdges.all, e.setsKeys.all = true, true, true, true
-	case *Recall, *CallProc:
-		e.scans.all, e.keys.all, e.walks.all, e.labels.all = true, true, true, true
+	case *Recall:
+		e.readsAll()
+	case *CallProc:
+		e.readsAll()
+		if o.Call.Writes {
+			e.setsKeys.add(declarations)
+		}
 	}
 	return e
+}
+
+// declarations stands for what the vocabulary says; no property has this name.
+const declarations = " declarations"
+
+func (e *effects) readsAll() {
+	e.scans.all, e.keys.all, e.walks.all, e.labels.all = true, true, true, true
 }
 
 func (e *effects) walk(types []string) {

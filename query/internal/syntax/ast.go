@@ -119,6 +119,8 @@ type (
 		Where     Expr
 		// Show tells that it was written as SHOW: * stands among other clauses too.
 		Show bool
+		// Writes tells that it was written as a clause of its own that writes.
+		Writes bool
 	}
 	// SchemaChange is CREATE or DROP of an index or a constraint. What is dropped
 	// has a Name, or in the old form an Owner and Keys.

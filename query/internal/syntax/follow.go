@@ -12,7 +12,7 @@ const aClause = "a clause such as MATCH, CREATE or RETURN"
 
 // clauseWords are the words that begin a clause.
 var clauseWords = strings.Fields(`MATCH OPTIONAL UNWIND WITH RETURN CREATE MERGE SET REMOVE
-	DELETE DETACH FOREACH CALL REMEMBER RECALL SHOW DROP`)
+	DELETE DETACH FOREACH CALL REMEMBER RECALL SHOW DROP DECLARE`)
 
 // afterClause is the error for a token that continues neither the last clause
 // of q nor q. Closing is what ends the query, "" for the end of the statement.
@@ -106,7 +106,7 @@ func projectionFollowers(p *Projection) []string {
 var laterClauses = map[string]bool{
 	"ACTIVATE": true, "COMPILE": true, "REPLAY": true, "SUPERSEDE": true, "CONTRADICT": true,
 	"RESOLVE": true, "REINFORCE": true, "FORGET": true, "RESTORE": true, "CONSOLIDATE": true,
-	"PRUNE": true, "REVERT": true, "DECLARE": true, "DROP": true, "ALTER": true,
+	"PRUNE": true, "REVERT": true, "DROP": true, "ALTER": true,
 	"AUDIT": true, "RECORD": true, "BEGIN": true, "COMMIT": true, "ROLLBACK": true, "LOAD": true,
 	"USE": true, "FINISH": true,
 }
@@ -114,12 +114,12 @@ var laterClauses = map[string]bool{
 // twoWords are those whose second word is a keyword too and tells what is meant.
 var twoWords = map[string]bool{
 	"SHOW": true, "DROP": true, "ALTER": true, "LOAD": true, "PRUNE": true, "REVERT": true,
-	"DECLARE": true, "AUDIT": true, "RECORD": true,
+	"AUDIT": true, "RECORD": true,
 }
 
 // schemaWords are the words behind CREATE that make it a command on the schema.
 var schemaWords = map[string]bool{
-	"INDEX": true, "CONSTRAINT": true, "LAYER": true, "RELATION": true, "UNIQUE": true, "RANGE": true,
+	"INDEX": true, "CONSTRAINT": true, "RELATION": true, "UNIQUE": true, "RANGE": true,
 	"TEXT": true, "FULLTEXT": true, "VECTOR": true, "POINT": true, "LOOKUP": true, "OR": true,
 }
 

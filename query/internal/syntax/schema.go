@@ -21,6 +21,10 @@ func (p *parser) schemaCommand() (production, error) {
 		return handmade((*parser).show), nil
 	case is(next, "RELATION"):
 		return handmade((*parser).relation), nil
+	case is(next, "LAYER") && (t.Type == kwCreate || is(t, "DROP")):
+		return handmade((*parser).layer), nil
+	case is(t, "DECLARE"):
+		return handmade((*parser).declare), nil
 	case is(next, "INDEX"), is(next, "CONSTRAINT"):
 		return handmade((*parser).schemaChange), nil
 	case t.Type == kwCreate && indexTypes[strings.ToUpper(next.Value)] && is(p.ahead(2), "INDEX"):
@@ -276,7 +280,8 @@ func (p *parser) schemaKeys(c *SchemaChange, v *Name) (err error) {
 var shown = map[string]string{
 	"INDEX": "INDEXES", "INDEXES": "INDEXES", "CONSTRAINT": "CONSTRAINTS", "CONSTRAINTS": "CONSTRAINTS",
 	"PROCEDURE": "PROCEDURES", "PROCEDURES": "PROCEDURES", "FUNCTION": "FUNCTIONS", "FUNCTIONS": "FUNCTIONS",
-	"STATS": "STATS", "RELATION": "RELATION TYPES",
+	"STATS": "STATS", "RELATION": "RELATION TYPES", "LAYER": "LAYERS", "LAYERS": "LAYERS",
+	"PILLAR": "PILLARS", "PILLARS": "PILLARS",
 }
 
 // show parses SHOW thing [YIELD items] [WHERE condition] as the call of a
@@ -289,7 +294,7 @@ func (p *parser) show() (*Call, error) {
 		if laterShown[strings.ToUpper(next.Value)] {
 			return nil, fault.Unsupported(span(t), "SHOW "+upperWords(next, p.ahead(1)))
 		}
-		return nil, unexpected(next, "INDEXES", "CONSTRAINTS", "PROCEDURES", "FUNCTIONS", "RELATION TYPES", "STATS")
+		return nil, unexpected(next, "INDEXES", "CONSTRAINTS", "PROCEDURES", "FUNCTIONS", "RELATION TYPES", "LAYERS", "PILLARS", "STATS")
 	}
 	p.take()
 	if name == "RELATION TYPES" {
@@ -321,7 +326,7 @@ func (p *parser) show() (*Call, error) {
 
 // laterShown are things that SHOW will list.
 var laterShown = map[string]bool{
-	"LAYERS": true, "WORKING": true, "LEARNING": true, "ALL": true, "RANGE": true, "TEXT": true,
+	"WORKING": true, "LEARNING": true, "ALL": true, "RANGE": true, "TEXT": true,
 	"FULLTEXT": true, "VECTOR": true, "POINT": true, "LOOKUP": true, "UNIQUE": true, "UNIQUENESS": true,
 	"DATABASES": true, "DATABASE": true, "USERS": true, "ROLES": true, "SETTINGS": true, "TRANSACTIONS": true,
 }

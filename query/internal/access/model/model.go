@@ -11,6 +11,7 @@ import (
 
 	"engram/graph/schema"
 	"engram/graph/value"
+	"engram/graph/vocab"
 	"engram/query/internal/access"
 )
 
@@ -24,6 +25,7 @@ type Graph struct {
 	lastEdge value.EdgeID
 	schema   *schema.Set
 	lastDef  uint64
+	vocab    *vocab.Vocabulary
 }
 
 type node struct {
@@ -43,7 +45,10 @@ var _ access.Writer = (*Graph)(nil)
 
 // New makes an empty graph.
 func New() *Graph {
-	return &Graph{nodes: map[value.NodeID]*node{}, edges: map[value.EdgeID]*edge{}, gone: map[value.EdgeID]*edge{}}
+	return &Graph{
+		nodes: map[value.NodeID]*node{}, edges: map[value.EdgeID]*edge{}, gone: map[value.EdgeID]*edge{},
+		vocab: &vocab.Vocabulary{},
+	}
 }
 
 // Clone copies the graph, so that a failed statement can be undone.
@@ -53,6 +58,7 @@ func (g *Graph) Clone() *Graph {
 		edges:    make(map[value.EdgeID]*edge, len(g.edges)),
 		gone:     maps.Clone(g.gone),
 		lastNode: g.lastNode, lastEdge: g.lastEdge, schema: g.schema, lastDef: g.lastDef,
+		vocab: g.vocab,
 	}
 	for id, n := range g.nodes {
 		c.nodes[id] = &node{
