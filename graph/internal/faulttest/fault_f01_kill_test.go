@@ -70,7 +70,7 @@ func TestFaultF02KillAtEveryCall(t *testing.T) {
 	for _, step := range []struct{ from, to int }{{-1, 30}, {30, 60}} {
 		log := record(t, root, nil, "write", filepath.Join(root, "data"), fmt.Sprint(seed), fmt.Sprint(step.to))
 		n := min(sample(20, 150, 1<<30), log.Events()+1)
-		bad, first := states(t, "data", seed, step.from, func(yield func(*powerloss.State) bool) { log.Kills(n, yield) })
+		bad, first := states(t, &evidence{t: t, data: "data"}, "data", seed, step.from, func(yield func(*powerloss.State) bool) { log.Kills(n, yield) })
 		if bad > 0 {
 			t.Errorf("%d of %d kills on the way to transaction %d: %s", bad, n, step.to, first)
 		}

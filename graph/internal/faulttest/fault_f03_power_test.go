@@ -35,14 +35,15 @@ func record(t *testing.T, root string, inject []string, name string, args ...str
 }
 
 // powerCuts verifies n states of the log and returns how many are bad and the
-// first of them. data is the directory's name below the root.
-func powerCuts(t *testing.T, log *powerloss.Log, data string, n int, seed uint64, floor int) (bad int, first string) {
+// first of them, with evidence kept unless e is nil. data is the directory's name
+// below the root.
+func powerCuts(t *testing.T, e *evidence, log *powerloss.Log, data string, n int, seed uint64, floor int) (bad int, first string) {
 	t.Helper()
-	return states(t, data, seed, floor, func(yield func(*powerloss.State) bool) { log.States(n, seed, yield) })
+	return states(t, e, data, seed, floor, func(yield func(*powerloss.State) bool) { log.States(n, seed, yield) })
 }
 
 // states verifies each state.
-func states(t *testing.T, data string, seed uint64, floor int, each func(func(*powerloss.State) bool)) (bad int, first string) {
+func states(t *testing.T, e *evidence, data string, seed uint64, floor int, each func(func(*powerloss.State) bool)) (bad int, first string) {
 	t.Helper()
 	v := &verifier{}
 	defer v.stop()
@@ -54,9 +55,14 @@ func states(t *testing.T, data string, seed uint64, floor int, each func(func(*p
 		if err := s.Store(root); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := v.verify(filepath.Join(root, data), seed, max(s.Acked, floor), max(s.Begun, floor)); err != nil {
-			if bad++; first == "" {
+		acked, begun := max(s.Acked, floor), max(s.Begun, floor)
+		if _, err := v.verify(filepath.Join(root, data), seed, acked, begun); err != nil {
+			bad++
+			if e == nil && first == "" {
 				first = fmt.Sprintf("%v: %v", s, err)
+			}
+			if e != nil && bad <= keptImages {
+				first += e.bad(v, s, seed, acked, begun, err) + "\n"
 			}
 		}
 		if err := os.RemoveAll(root); err != nil {
@@ -75,12 +81,12 @@ func TestFaultF03PowerLoss(t *testing.T) {
 	dir := filepath.Join(root, "data")
 	log := record(t, root, nil, "write", dir, fmt.Sprint(seed), "60")
 	t.Logf("seed %d: creating and writing: %d events, %d syncs", seed, log.Events(), log.Syncs())
-	if bad, first := powerCuts(t, log, "data", sample(60, 400, 12_000), seed, -1); bad > 0 {
+	if bad, first := powerCuts(t, &evidence{t: t, data: "data"}, log, "data", sample(60, 400, 12_000), seed, -1); bad > 0 {
 		t.Errorf("creating and writing: %d bad states, first: %s", bad, first)
 	}
 	log = record(t, root, nil, "write", dir, fmt.Sprint(seed), "120")
 	t.Logf("opening and writing: %d events, %d syncs", log.Events(), log.Syncs())
-	if bad, first := powerCuts(t, log, "data", sample(40, 300, 8_000), seed, 60); bad > 0 {
+	if bad, first := powerCuts(t, &evidence{t: t, data: "data"}, log, "data", sample(40, 300, 8_000), seed, 60); bad > 0 {
 		t.Errorf("opening and writing: %d bad states, first: %s", bad, first)
 	}
 }
@@ -95,7 +101,7 @@ func TestFaultF03LyingDiskIsCaught(t *testing.T) {
 		t.Fatalf("%d syncs took place", log.Syncs())
 	}
 	n := sample(30, 60, 1000)
-	if bad, first := powerCuts(t, log, "data", n, seed, -1); bad < n/2 {
+	if bad, first := powerCuts(t, nil, log, "data", n, seed, -1); bad < n/2 {
 		t.Errorf("only %d of %d states of a disk that lies are bad: %s", bad, n, first)
 	}
 }
@@ -110,7 +116,7 @@ func TestFaultF03PowerLossInBackup(t *testing.T) {
 	populate(t, dir, seed, 20)
 	log := record(t, root, nil, "backup", dir, fmt.Sprint(seed), "60", filepath.Join(root, "backups"))
 	t.Logf("%d events, %d syncs", log.Events(), log.Syncs())
-	v := &verifier{}
+	v, e := &verifier{}, &evidence{t: t, data: "data"}
 	defer v.stop()
 	n := sample(10, 80, 2000)
 	log.States(n, seed, func(s *powerloss.State) bool {
@@ -120,11 +126,11 @@ func TestFaultF03PowerLossInBackup(t *testing.T) {
 		}
 		defer func() { _ = os.RemoveAll(top) }()
 		if _, err := v.verify(filepath.Join(top, "data"), seed, max(s.Acked, 20), 60); err != nil {
-			t.Errorf("%v: %v", s, err)
+			t.Error(e.bad(v, s, seed, max(s.Acked, 20), 60, err))
 		}
 		newest, err := backupsIn(v, top, seed)
 		if err != nil {
-			t.Errorf("%v: %v", s, err)
+			t.Error(e.bad(v, s, seed, max(s.Acked, 20), 60, err))
 		}
 		if newest < s.Acked {
 			t.Errorf("%v: the newest backup is of transaction %d", s, newest)
@@ -179,7 +185,7 @@ func TestFaultF03PowerLossInRestore(t *testing.T) {
 	log := record(t, root, nil, "restore", dir, folders[0])
 	t.Logf("%d events, %d syncs", log.Events(), log.Syncs())
 	found := map[int]int{}
-	v := &verifier{}
+	v, e := &verifier{}, &evidence{t: t, data: "data"}
 	defer v.stop()
 	log.States(sample(20, 150, 2000), seed, func(s *powerloss.State) bool {
 		top := filepath.Join(fastDir(t), "state")
@@ -189,7 +195,9 @@ func TestFaultF03PowerLossInRestore(t *testing.T) {
 		defer func() { _ = os.RemoveAll(top) }()
 		n, err := v.verify(filepath.Join(top, "data"), seed, 20, 40)
 		found[n]++
-		if err != nil || n != 20 && (n != 40 || s.Acked == 1) {
+		if err != nil {
+			t.Error(e.bad(v, s, seed, 20, 40, err))
+		} else if n != 20 && (n != 40 || s.Acked == 1) {
 			t.Errorf("%v: at transaction %d, %v", s, n, err)
 		}
 		return !t.Failed()

@@ -124,9 +124,9 @@ func (d *damager) ask(seed uint64, n int, readOnly bool, dir string) (verdict, d
 	if _, err := fmt.Fprintln(d.in, seed, n, readOnly, dir); err != nil {
 		return wrong, err.Error()
 	}
-	answer, ok := d.answer()
-	if !ok {
-		return wrong, fmt.Sprintf("the process died, or hung: %.1500s", d.err.String())
+	answer, err := d.answer()
+	if err != nil {
+		return wrong, fmt.Sprintf("%.1500s", err)
 	}
 	verdict, detail, _ = strings.Cut(answer, " ")
 	return verdict, detail
@@ -145,7 +145,7 @@ func damaged(t *testing.T) (base string, ask func(readOnly bool, damage func(pat
 	base = filepath.Join(top, "base")
 	populate(t, base, damageSeed, damageTx)
 	d := &damager{}
-	t.Cleanup(d.stop)
+	t.Cleanup(func() { d.stop() })
 	dir := filepath.Join(top, "copy")
 	if err := sparseCopy(base, dir); err != nil {
 		t.Fatal(err)

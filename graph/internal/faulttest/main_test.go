@@ -296,12 +296,27 @@ func (v *verifier) start(name string) error {
 	return v.cmd.Start()
 }
 
-func (v *verifier) stop() {
-	if v.cmd != nil {
-		_ = v.in.Close()
-		_ = v.cmd.Wait()
-		v.cmd = nil
+func (v *verifier) stop() *os.ProcessState {
+	if v.cmd == nil {
+		return nil
 	}
+	_ = v.in.Close()
+	_ = v.cmd.Wait()
+	state := v.cmd.ProcessState
+	v.cmd = nil
+	return state
+}
+
+// deathError tells of a verifying process that ended in place of answering.
+type deathError struct {
+	status   string // how it ended
+	resident int64  // its largest resident size in bytes
+	stderr   string
+}
+
+func (e *deathError) Error() string {
+	return fmt.Sprintf("the verifying process died, or hung and was ended: %s, at most %d MiB resident, standard error %.20000q",
+		e.status, e.resident>>20, e.stderr)
 }
 
 // verify returns the last transaction found in dir, or what is wrong.
@@ -311,12 +326,11 @@ func (v *verifier) verify(dir string, seed uint64, acked, begun int) (int, error
 			return 0, err
 		}
 	}
-	if _, err := fmt.Fprintln(v.in, seed, acked, begun, dir); err != nil {
+	// A write that fails tells less than how the process ended.
+	_, _ = fmt.Fprintln(v.in, seed, acked, begun, dir)
+	answer, err := v.answer()
+	if err != nil {
 		return 0, err
-	}
-	answer, ok := v.answer()
-	if !ok {
-		return 0, fmt.Errorf("the verifying process died, or hung: %.20000s", v.err.String())
 	}
 	var n int
 	if _, err := fmt.Sscanf(answer, "ok %d", &n); err != nil {
@@ -328,17 +342,21 @@ func (v *verifier) verify(dir string, seed uint64, acked, begun int) (int, error
 // patience is how long a child may take for one answer; it needs milliseconds.
 const patience = time.Minute
 
-// answer reads a line of the child. ok is false when it died, or hung.
-func (v *verifier) answer() (line string, ok bool) {
+// answer reads a line of the child.
+func (v *verifier) answer() (line string, err error) {
 	process := v.cmd.Process
 	// The signal makes it tell where it hangs.
 	timer := time.AfterFunc(patience, func() { _ = process.Signal(syscall.SIGQUIT) })
 	defer timer.Stop()
 	if v.out.Scan() {
-		return v.out.Text(), true
+		return v.out.Text(), nil
 	}
-	v.stop()
-	return "", false
+	ended := v.stop()
+	death := &deathError{status: ended.String(), stderr: v.err.String()}
+	if usage, ok := ended.SysUsage().(*syscall.Rusage); ok {
+		death.resident = usage.Maxrss << 10
+	}
+	return "", death
 }
 
 // oneLine makes a text fit for a line of an answer.
