@@ -142,7 +142,7 @@ func (db *DB) runOptions(began time.Time) *query.RunOptions {
 			Rows: db.opts.StatementRows, Steps: db.opts.StatementSteps,
 		},
 		Transaction: began,
-		RecallLegs:  db.opts.RecallLegs,
+		RecallLegs:  db.opts.RecallLegs, RecallOff: db.opts.RecallOff,
 	}
 }
 

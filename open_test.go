@@ -185,6 +185,9 @@ func TestOptionsThatNameNothing(t *testing.T) {
 	if _, err := engram.Open(filepath.Join(t.TempDir(), "d"), bad); !engram.IsCode(err, engram.CodeInvalidArgument) {
 		t.Errorf("a leg that there is not, on disk: %v", err)
 	}
+	if _, err := engram.OpenMemory(&engram.Options{RecallOff: []string{"gravity"}}); !engram.IsCode(err, engram.CodeInvalidArgument) || !strings.Contains(err.Error(), "speaker") {
+		t.Errorf("a rule that there is not: %v", err)
+	}
 	if _, err := engram.Open("", &engram.Options{Create: true}); !engram.IsCode(err, engram.CodeInvalidArgument) || !strings.Contains(err.Error(), "path") {
 		t.Errorf("no path: %v", err)
 	}

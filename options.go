@@ -36,6 +36,9 @@ type Options struct {
 	// RecallLegs are the ways in which RECALL looks: "lexical", "associative".
 	// Empty means all of them.
 	RecallLegs []string
+	// RecallOff are parts of RECALL that are switched off, by name; see RecallRules.
+	// It is for measuring what each part is good for.
+	RecallOff []string
 
 	// StatementTimeout bounds one statement. Default 30 s, negative: no bound.
 	StatementTimeout time.Duration
@@ -84,8 +87,17 @@ func (o *Options) check() error {
 	if err := query.CheckLegs(o.RecallLegs); err != nil {
 		return &Error{Code: CodeInvalidArgument, Message: err.Error(), Err: err}
 	}
+	if err := query.CheckRecallOff(o.RecallOff); err != nil {
+		return &Error{Code: CodeInvalidArgument, Message: err.Error(), Err: err}
+	}
 	return nil
 }
+
+// RecallRule is a part of RECALL that Options.RecallOff can switch off.
+type RecallRule = query.RecallRule
+
+// RecallRules are all parts of RECALL that can be switched off, legs first.
+func RecallRules() []RecallRule { return query.RecallRules() }
 
 func (o *Options) graph() *graph.Options {
 	return &graph.Options{

@@ -194,6 +194,8 @@ type RunOptions struct {
 	Transaction time.Time
 	// RecallLegs are the legs that RECALL uses; empty means all. See CheckLegs.
 	RecallLegs []string
+	// RecallOff are rules of RECALL that are switched off; see RecallRules.
+	RecallOff []string
 	// Seed starts the random numbers of rand() and randomUUID(); zero: taken from
 	// the clock.
 	Seed uint64
@@ -202,6 +204,24 @@ type RunOptions struct {
 // CheckLegs tells what is wrong with a list of legs of RECALL.
 func CheckLegs(names []string) error {
 	_, err := recall.LegsOf(names)
+	return err
+}
+
+// RecallRule is a leg or a rule of RECALL that can be switched off for measuring.
+type RecallRule struct{ Name, About string }
+
+// RecallRules are all rules of RECALL, legs first.
+func RecallRules() []RecallRule {
+	var out []RecallRule
+	for _, r := range recall.Rules() {
+		out = append(out, RecallRule{r.Name, r.About})
+	}
+	return out
+}
+
+// CheckRecallOff tells what is wrong with a list of rules to switch off.
+func CheckRecallOff(names []string) error {
+	_, _, err := recall.SwitchOff(recall.Legs{}, names)
 	return err
 }
 
@@ -230,7 +250,9 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 		if err != nil {
 			return nil, err
 		}
-		in.Legs = legs
+		if in.Legs, in.Tuning, err = recall.SwitchOff(legs, opts.RecallOff); err != nil {
+			return nil, err
+		}
 	}
 	start := p.engine.opts.Now()
 	if in.Seed[0] == 0 {

@@ -60,6 +60,8 @@ type Input struct {
 	Budget Budget
 	// Legs switch parts of RECALL off.
 	Legs recall.Legs
+	// Tuning replaces the default one of RECALL when it is set.
+	Tuning *recall.Tuning
 	// Measure counts rows and time per operator.
 	Measure bool
 }
