@@ -25,7 +25,7 @@ func (k known) Lookup(name string) (*physical.Procedure, bool) {
 			return p, true
 		}
 	}
-	for _, p := range slices.Concat(relationCommands, layerCommands) {
+	for _, p := range slices.Concat(relationCommands, layerCommands, lifecycleClauses) {
 		if p.Name == name {
 			return p, true
 		}

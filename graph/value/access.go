@@ -37,3 +37,10 @@ type TermCount struct {
 	Term  string
 	Nodes int64
 }
+
+// Activity is how a node was used, as was learned.
+type Activity struct {
+	Uses int64
+	// LastUsed is in milliseconds since 1970; 0 when it was not used.
+	LastUsed int64
+}

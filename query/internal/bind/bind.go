@@ -31,6 +31,8 @@ type Procedure struct {
 	Writes bool
 	// Clause says that one that writes stands among other clauses all the same.
 	Clause bool
+	// Deletes says that the procedure may delete nodes.
+	Deletes bool
 	// Optional is how many of the last arguments may be left out in parentheses;
 	// they are null then.
 	Optional int

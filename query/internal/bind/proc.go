@@ -19,7 +19,7 @@ func (s *single) standaloneCall(c *syntax.Call) {
 		return
 	}
 	s.b.writes = s.b.writes || proc.Writes
-	out := &bound.CallProc{Span: c.Span, Name: proc.Name, Writes: proc.Writes}
+	out := &bound.CallProc{Span: c.Span, Name: proc.Name, Writes: proc.Writes, Deletes: proc.Deletes}
 	if c.Implicit {
 		for _, a := range proc.Args {
 			s.b.implicit = append(s.b.implicit, a.Name)
@@ -61,7 +61,9 @@ func (s *single) call(c *syntax.Call) {
 		return
 	}
 	s.b.writes = s.b.writes || proc.Writes
-	out := &bound.CallProc{Span: c.Span, Name: proc.Name, Args: s.procedureArgs(c, proc), Writes: proc.Writes}
+	out := &bound.CallProc{
+		Span: c.Span, Name: proc.Name, Args: s.procedureArgs(c, proc), Writes: proc.Writes, Deletes: proc.Deletes,
+	}
 	out.Yields = s.yields(yield, proc.Outputs, proc.Name)
 	out.Where = s.predicate(c.Where, "WHERE")
 	s.emit(out)

@@ -72,6 +72,11 @@ func (s *single) alone(c syntax.Clause) bool {
 		s.standaloneCall(c)
 	case *syntax.Remember:
 		s.standaloneRemember(c)
+	case *syntax.CallSubquery:
+		if !c.Memory {
+			return false
+		}
+		s.standaloneSubquery(c)
 	case *syntax.SchemaChange:
 		s.schemaChange(c)
 	default:
@@ -134,8 +139,11 @@ func (s *single) checkEnd(last syntax.Clause) {
 	case *syntax.Call:
 		if last.HasYield {
 			what = "CALL ... YIELD"
-			if last.Show {
+			switch {
+			case last.Show:
 				what = "SHOW"
+			case last.Memory:
+				what = last.Procedure[0] + " ... YIELD"
 			}
 		}
 	case *syntax.Recall:
@@ -145,6 +153,9 @@ func (s *single) checkEnd(last syntax.Clause) {
 	case *syntax.CallSubquery:
 		if call, ok := s.out.Clauses[len(s.out.Clauses)-1].(*bound.CallSubquery); ok && len(call.Out) > 0 {
 			what = "a CALL { } that returns something"
+			if last.Memory {
+				what = "CONSOLIDATE"
+			}
 		}
 	}
 	if what != "" {

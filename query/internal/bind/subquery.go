@@ -145,7 +145,7 @@ func firstUpdate(q *syntax.Query) syntax.Clause {
 				*syntax.Foreach, *syntax.Remember:
 				return c
 			case *syntax.Call:
-				if c.Writes {
+				if c.Writes || c.Memory {
 					return c
 				}
 			case *syntax.CallSubquery:
@@ -262,6 +262,24 @@ func (s *single) callSubquery(c *syntax.CallSubquery) {
 		out.Out = append(out.Out, s.b.define(s.scope, &syntax.Name{Span: c.Span, Text: name}, t))
 	}
 	s.emit(out)
+}
+
+// standaloneSubquery binds a subquery that is the whole statement: it returns what
+// the subquery does.
+func (s *single) standaloneSubquery(c *syntax.CallSubquery) {
+	s.callSubquery(c)
+	if s.b.err != nil {
+		return
+	}
+	call, ok := s.out.Clauses[len(s.out.Clauses)-1].(*bound.CallSubquery)
+	if !ok {
+		return
+	}
+	var yields []bound.Yield
+	for i, name := range call.Query.Columns {
+		yields = append(yields, bound.Yield{Field: name, Slot: call.Out[i], Name: name})
+	}
+	s.returnYields(yields, c.Span)
 }
 
 // imported lists the variables that a CALL subquery, or one of its parts,

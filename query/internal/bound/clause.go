@@ -121,11 +121,12 @@ type (
 	// CallProc calls a procedure.
 	CallProc struct {
 		syntax.Span
-		Name   string
-		Args   []Expr
-		Yields []Yield
-		Where  Expr
-		Writes bool
+		Name    string
+		Args    []Expr
+		Yields  []Yield
+		Where   Expr
+		Writes  bool // it changes the graph
+		Deletes bool // it may delete nodes
 	}
 	// CallSubquery runs Query for each row: Inner[i] of the inner row is set to
 	// slot Outer[i]; the columns of its rows fill the slots of Out.

@@ -27,6 +27,9 @@ func deletes(op Op) bool {
 	if c, ok := op.(*CallSubquery); ok && Deletes(c.Query) {
 		return true
 	}
+	if c, ok := op.(*CallProc); ok && c.Call.Deletes {
+		return true
+	}
 	for _, in := range op.Inputs() {
 		if deletes(*in) {
 			return true
@@ -149,7 +152,9 @@ func (d *describer) expr(e bound.Expr) string {
 	case *bound.HasLabels:
 		return d.expr(e.E) + ":" + labelText(e.Labels)
 	case *bound.IsNull:
-		if _, ok := e.E.(*bound.Slot); ok && e.Not {
+		_, slot := e.E.(*bound.Slot)
+		_, prop := e.E.(*bound.Prop)
+		if (slot || prop) && e.Not {
 			return d.expr(e.E) + " IS NOT NULL"
 		}
 	}

@@ -209,15 +209,10 @@ func effectsOf(op Op) effects {
 		e.readsAll()
 	case *CallProc:
 		e.readsAll()
-		if o.Call.Writes {
-			e.setsKeys.add(declarations)
-		}
+		e.makesEdges.all, e.setsKeys.all, e.deletes = o.Call.Writes, o.Call.Writes, o.Call.Deletes
 	}
 	return e
 }
-
-// declarations stands for what the vocabulary says; no property has this name.
-const declarations = " declarations"
 
 func (e *effects) readsAll() {
 	e.scans.all, e.keys.all, e.walks.all, e.labels.all = true, true, true, true

@@ -49,6 +49,7 @@ func (w *walker) clause(c bound.Clause) {
 			w.clause(inner)
 		}
 	case *bound.CallProc:
+		w.anyProperty = w.anyProperty || c.Writes // what memories become is noted in properties
 		w.exprs(c.Args...)
 		w.exprs(c.Where)
 	case *bound.CallSubquery:

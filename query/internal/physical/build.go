@@ -274,7 +274,7 @@ func (c *compiler) edgeProps(props []bound.PropPat) edgeProps {
 }
 
 func (c *compiler) callProc(o *logical.CallProc) operator {
-	out := &callProc{fan: c.fan(o)}
+	out := &callProc{fan: c.fan(o), span: o.Call.Span}
 	proc, ok := c.inst.procs.Lookup(o.Call.Name)
 	if !ok {
 		c.fail(fault.New(fault.ProcedureError, fault.CompileTime, "ProcedureNotFound", o.Call.Span,

@@ -5,11 +5,13 @@ import (
 	"engram/query/internal/batch"
 	"engram/query/internal/bound"
 	"engram/query/internal/eval"
+	"engram/query/internal/syntax"
 )
 
 // callProc calls a procedure for every input row.
 type callProc struct {
 	fan
+	span   syntax.Span
 	proc   *Procedure
 	args   []eval.Fn
 	fields []int // per yield: the output it takes
@@ -69,7 +71,12 @@ func (o *callProc) call() error {
 		o.vals = append(o.vals, v)
 	}
 	var err error
-	o.rows, err = o.proc.Call(o.f.ctx, o.f.r, o.vals)
+	if o.proc.Change != nil {
+		o.rows, err = o.proc.Change(changes{o.f.r, o.f}, o.vals)
+		err = at(err, o.span)
+	} else {
+		o.rows, err = o.proc.Call(o.f.ctx, o.f.r, o.vals)
+	}
 	o.pos = 0
 	if err != nil {
 		return err

@@ -121,6 +121,9 @@ type (
 		Show bool
 		// Writes tells that it was written as a clause of its own that writes.
 		Writes bool
+		// Memory tells that it was written as a clause that changes memories, such as
+		// FORGET.
+		Memory bool
 	}
 	// SchemaChange is CREATE or DROP of an index or a constraint. What is dropped
 	// has a Name, or in the old form an Owner and Keys.
@@ -145,6 +148,8 @@ type (
 		Imports    []*Name
 		Query      *Query
 		Batches    *Batches // or nil
+		// Memory tells that it was written as CONSOLIDATE.
+		Memory bool
 	}
 	// Remember is REMEMBER 'text' ... .
 	Remember struct {

@@ -12,7 +12,8 @@ const aClause = "a clause such as MATCH, CREATE or RETURN"
 
 // clauseWords are the words that begin a clause.
 var clauseWords = strings.Fields(`MATCH OPTIONAL UNWIND WITH RETURN CREATE MERGE SET REMOVE
-	DELETE DETACH FOREACH CALL REMEMBER RECALL SHOW DROP DECLARE`)
+	DELETE DETACH FOREACH CALL REMEMBER RECALL SHOW DROP SUPERSEDE CONTRADICT RESOLVE
+	REINFORCE FORGET RESTORE CONSOLIDATE PRUNE DECLARE`)
 
 // afterClause is the error for a token that continues neither the last clause
 // of q nor q. Closing is what ends the query, "" for the end of the statement.
@@ -61,8 +62,15 @@ func followers(c Clause) []string {
 		if c.Show {
 			return []string{"YIELD", "WHERE", aClause}
 		}
+		if c.Memory {
+			return memoryFollowers(c)
+		}
 		if !c.HasYield {
 			return []string{"YIELD", aClause}
+		}
+	case *CallSubquery:
+		if c.Memory {
+			return []string{":Label", "WHERE", "TO", "DRY RUN", aClause}
 		}
 	case *Remember:
 		return []string{":Label", "LINK", "ALONE", "AS", aClause}
@@ -72,6 +80,22 @@ func followers(c Clause) []string {
 		}
 	}
 	return []string{aClause}
+}
+
+// memoryFollowers is followers for a clause that changes memories.
+func memoryFollowers(c *Call) []string {
+	if c.HasYield {
+		return []string{aClause}
+	}
+	var list []string
+	form := memoryWords[c.Procedure[0]]
+	if form.may && len(c.Args) == 1 {
+		list = append(list, form.other)
+	}
+	if given := len(c.Args); form.because && given == 1+min(len(form.other), 1) {
+		list = append(list, "BECAUSE")
+	}
+	return append(list, "an operator", "YIELD", aClause)
 }
 
 // projectionFollowers is followers for WITH and RETURN.
@@ -104,17 +128,14 @@ func projectionFollowers(p *Projection) []string {
 
 // laterClauses are first words of clauses that this version does not run.
 var laterClauses = map[string]bool{
-	"ACTIVATE": true, "COMPILE": true, "REPLAY": true, "SUPERSEDE": true, "CONTRADICT": true,
-	"RESOLVE": true, "REINFORCE": true, "FORGET": true, "RESTORE": true, "CONSOLIDATE": true,
-	"PRUNE": true, "REVERT": true, "DROP": true, "ALTER": true,
+	"ACTIVATE": true, "COMPILE": true, "REPLAY": true, "REINFORCE": true, "REVERT": true, "DROP": true, "ALTER": true,
 	"AUDIT": true, "RECORD": true, "BEGIN": true, "COMMIT": true, "ROLLBACK": true, "LOAD": true,
 	"USE": true, "FINISH": true,
 }
 
 // twoWords are those whose second word is a keyword too and tells what is meant.
 var twoWords = map[string]bool{
-	"SHOW": true, "DROP": true, "ALTER": true, "LOAD": true, "PRUNE": true, "REVERT": true,
-	"AUDIT": true, "RECORD": true,
+	"SHOW": true, "DROP": true, "ALTER": true, "LOAD": true, "REVERT": true, "AUDIT": true, "RECORD": true,
 }
 
 // schemaWords are the words behind CREATE that make it a command on the schema.

@@ -33,6 +33,9 @@ func (p *parser) schemaCommand() (production, error) {
 	if t.Type == kwCreate {
 		return nil, p.unsupportedSchema()
 	}
+	if change := p.memoryChange(); change != nil {
+		return change, nil
+	}
 	return nil, p.unsupported()
 }
 

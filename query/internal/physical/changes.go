@@ -1,0 +1,53 @@
+package physical
+
+import (
+	"engram/graph/value"
+	"engram/query/internal/access"
+)
+
+// changes lets package lifecycle change the graph; it counts what is written.
+type changes struct {
+	access.Reader
+	f *frame
+}
+
+// Now implements lifecycle.Graph.
+func (c changes) Now() value.DateTime { return c.f.env.Statement }
+
+// Set implements lifecycle.Graph.
+func (c changes) Set(element value.Value, key string, v value.Value) error {
+	return setProp(c.f, element, key, v)
+}
+
+// Link implements lifecycle.Graph.
+func (c changes) Link(from, to value.NodeID, relType string, props ...value.Prop) error {
+	t, err := c.f.w.w.InternRelType(relType)
+	if err != nil {
+		return constraint(err)
+	}
+	var stored []access.Prop
+	for _, p := range props {
+		if p.Value.IsNull() {
+			continue
+		}
+		if err := storable(p.Key, p.Value); err != nil {
+			return err
+		}
+		k, err := c.f.w.w.InternKey(p.Key)
+		if err != nil {
+			return constraint(err)
+		}
+		stored = append(stored, access.Prop{Key: k, Value: p.Value})
+	}
+	_, err = c.f.w.createEdge(from, to, t, stored)
+	return err
+}
+
+// Unlink implements lifecycle.Graph.
+func (c changes) Unlink(id value.EdgeID) error { return c.f.w.deleteEdge(id) }
+
+// Delete implements lifecycle.Graph.
+func (c changes) Delete(id value.NodeID) error { return c.f.w.deleteNode(id, true) }
+
+// Step implements lifecycle.Graph.
+func (c changes) Step(n int) error { return c.f.step(n) }
