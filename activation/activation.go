@@ -17,8 +17,7 @@ import (
 	"fmt"
 )
 
-// ID names a node of a Source. Ids should be dense: memory is used by touched
-// pages of 4,096 ids.
+// ID names a node of a Source.
 type ID uint64
 
 // Edge is one edge seen from a node.
@@ -35,8 +34,15 @@ type Source interface {
 	// Edges calls visit for each of ids, in order, with its edges in any order.
 	// The slice given to visit is valid during the call only.
 	Edges(ctx context.Context, ids []ID, visit func(i int, edges []Edge) error) error
-	// Less orders nodes by external id; it breaks ties.
+	// Less orders nodes by external id; it breaks ties. It may be slow: it is asked
+	// only where a tie matters.
 	Less(a, b ID) bool
+}
+
+// Sizer is what a Source may offer besides: a bound on the edges that Edges would
+// visit of some nodes. It spares putting nodes in order where no limit can be met.
+type Sizer interface {
+	Size(ids []ID) int
 }
 
 // Seed is a node that activation starts from. Weights are relative: they are
@@ -62,10 +68,16 @@ type Params struct {
 	// edge. Values are clamped to 0 to 16.
 	Factor func(step int, relType uint32, out bool) float64
 	// EdgesPerNode caps the edges followed from one node, strongest first;
-	// default 256.
+	// default 256. Edges as strong as the last one are followed too, up to 16 times
+	// the cap; of more than that, which nothing tells apart, none is.
 	EdgesPerNode int
 	// MaxNodes and MaxEdges bound the whole spread; defaults 20,000 and 200,000.
 	MaxNodes, MaxEdges int
+	// NoPaths spares keeping the strongest ways: Path knows none.
+	NoPaths bool
+	// Unsorted leaves Result.Nodes in no particular order, for callers that rank
+	// what they get by something else.
+	Unsorted bool
 }
 
 // Activated is a node that activation reached.

@@ -1,9 +1,11 @@
 package activation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -72,7 +74,7 @@ type spread struct {
 	full    bool // MaxEdges was met: no further rounds
 
 	hitNodes, hitEdges, hitPerNode bool
-	factors                        []uint64
+	factors, sorted                []uint64
 }
 
 // plant gives the seeds their shares of unit; unit 0 stands for their sum.
@@ -83,10 +85,10 @@ func (s *spread) plant(seeds []Seed, unit float64) error {
 			return fmt.Errorf("activation: seed %d has weight %v, want a positive number", seed.ID, seed.Weight)
 		}
 	}
-	// Weights are summed in the Source's order, so that the sum has the same
-	// bits for the same seeds in any order.
-	ordered := append([]Seed(nil), seeds...)
-	sort.SliceStable(ordered, func(i, j int) bool { return s.src.Less(ordered[i].ID, ordered[j].ID) })
+	// Weights are summed in their own order, so that the sum has the same bits for
+	// the same seeds in any order.
+	ordered := slices.Clone(seeds)
+	slices.SortFunc(ordered, func(a, b Seed) int { return cmp.Compare(b.Weight, a.Weight) })
 	for _, seed := range ordered {
 		sum += seed.Weight
 	}
@@ -95,6 +97,9 @@ func (s *spread) plant(seeds []Seed, unit float64) error {
 	}
 	if unit != 0 {
 		sum = unit
+	}
+	if len(ordered) > s.p.MaxNodes {
+		s.orderSeeds(ordered)
 	}
 	for _, seed := range ordered {
 		i, ok := s.touch(seed.ID)
@@ -108,6 +113,27 @@ func (s *spread) plant(seeds []Seed, unit float64) error {
 		st.seed = true
 	}
 	return nil
+}
+
+// orderSeeds puts seeds in order where some may find no room.
+func (s *spread) orderSeeds(seeds []Seed) {
+	slices.SortStableFunc(seeds, func(a, b Seed) int {
+		if a.Weight != b.Weight {
+			return cmp.Compare(b.Weight, a.Weight)
+		}
+		return s.compare(a.ID, b.ID)
+	})
+}
+
+// compare is the Source's order.
+func (s *spread) compare(a, b ID) int {
+	switch {
+	case a == b:
+		return 0
+	case s.src.Less(a, b):
+		return -1
+	}
+	return 1
 }
 
 // touch finds or makes the state of a node; false means MaxNodes is reached.
@@ -158,8 +184,9 @@ func (s *spread) visit(ctx context.Context, frontier []int32, fn func(k int, edg
 	return nil
 }
 
-// frontier lists the nodes with residual, strongest first, so that what a limit
-// cuts off is the weakest and is the same in any insertion order.
+// frontier lists the nodes with residual. Where a limit could be met they are
+// sorted, strongest first, so that what it cuts off is the weakest and is the same in
+// any insertion order; elsewhere their order changes nothing.
 func (s *spread) frontier() []int32 {
 	least := uint64(s.p.Residual * float64(one))
 	var out []int32
@@ -168,14 +195,30 @@ func (s *spread) frontier() []int32 {
 			out = append(out, int32(i))
 		}
 	}
-	sort.Slice(out, func(a, b int) bool {
-		x, y := &s.res.nodes[out[a]], &s.res.nodes[out[b]]
+	if s.roomFor(out) {
+		return out
+	}
+	slices.SortFunc(out, func(a, b int32) int {
+		x, y := &s.res.nodes[a], &s.res.nodes[b]
 		if x.residual != y.residual {
-			return x.residual > y.residual
+			return cmp.Compare(y.residual, x.residual)
 		}
-		return s.src.Less(x.id, y.id)
+		return s.compare(x.id, y.id)
 	})
 	return out
+}
+
+// roomFor reports whether following all edges of some nodes meets no limit.
+func (s *spread) roomFor(frontier []int32) bool {
+	edges := len(frontier) * s.p.EdgesPerNode * tiesAllowed
+	if sizer, ok := s.src.(Sizer); ok {
+		ids := make([]ID, len(frontier))
+		for k, i := range frontier {
+			ids[k] = s.res.nodes[i].id
+		}
+		edges = min(edges, sizer.Size(ids))
+	}
+	return s.res.EdgesFollowed+edges <= s.p.MaxEdges && len(s.res.nodes)+edges <= s.p.MaxNodes
 }
 
 func (s *spread) push(from int32, edges []Edge) {
@@ -226,7 +269,7 @@ func (s *spread) makeRoom(edges []Edge) {
 func (s *spread) arrive(to, from int32, e Edge, share uint64) {
 	st := &s.res.nodes[to]
 	st.incoming += share
-	if st.seed || share < st.best {
+	if s.p.NoPaths || st.seed || share < st.best {
 		return
 	}
 	if share == st.best && st.bestFrom >= 0 && !s.earlier(from, e, st) {
@@ -259,10 +302,14 @@ func (s *spread) leadsBack(from, to int32) bool {
 	return false
 }
 
+// tiesAllowed is how many times EdgesPerNode are followed at most where the edges at
+// the cap are equally strong.
+const tiesAllowed = 16
+
 // open gives each edge its factor, drops closed ones, and of too many keeps the
-// strongest. It reorders edges. The factors are left in s.factors.
+// strongest. It changes edges. The factors are left in s.factors.
 func (s *spread) open(edges []Edge) ([]Edge, uint64) {
-	kept := make([]Edge, 0, len(edges))
+	kept := edges[:0]
 	s.factors = s.factors[:0]
 	for _, e := range edges {
 		if f := s.factor(e); f > 0 {
@@ -271,14 +318,35 @@ func (s *spread) open(edges []Edge) ([]Edge, uint64) {
 	}
 	if len(kept) > s.p.EdgesPerNode {
 		s.hitPerNode = true
-		sort.Sort(&strongest{kept, s.factors, s.src})
-		kept, s.factors = kept[:s.p.EdgesPerNode], s.factors[:s.p.EdgesPerNode]
+		kept = s.capped(kept)
 	}
 	var total uint64
 	for _, f := range s.factors {
 		total += f
 	}
 	return kept, total
+}
+
+// capped keeps the strongest edges. Edges as strong as the last one that has room stay
+// or go together: a choice among equals would say nothing, and asking for their
+// ids would cost more than all the rest.
+func (s *spread) capped(edges []Edge) []Edge {
+	s.sorted = append(s.sorted[:0], s.factors...)
+	slices.Sort(s.sorted)
+	least := s.sorted[len(s.sorted)-s.p.EdgesPerNode]
+	at, _ := slices.BinarySearch(s.sorted, least)
+	if len(s.sorted)-at > s.p.EdgesPerNode*tiesAllowed {
+		least++
+	}
+	kept, n := edges[:0], 0
+	for k, e := range edges {
+		if s.factors[k] >= least {
+			kept, s.factors[n] = append(kept, e), s.factors[k]
+			n++
+		}
+	}
+	s.factors = s.factors[:n]
+	return kept
 }
 
 func (s *spread) factor(e Edge) uint64 {
@@ -325,6 +393,7 @@ func (s *strongest) Swap(i, j int) {
 
 func (s *spread) settle() *Result {
 	r := s.res
+	r.Nodes = make([]Activated, 0, len(r.nodes))
 	for i := range r.nodes {
 		st := &r.nodes[i]
 		st.kept += st.residual * s.restart / restartUnit
@@ -335,12 +404,14 @@ func (s *spread) settle() *Result {
 			})
 		}
 	}
-	sort.Slice(r.Nodes, func(i, j int) bool {
-		if r.Nodes[i].Activation != r.Nodes[j].Activation {
-			return r.Nodes[i].Activation > r.Nodes[j].Activation
-		}
-		return s.src.Less(r.Nodes[i].ID, r.Nodes[j].ID)
-	})
+	if !s.p.Unsorted {
+		slices.SortFunc(r.Nodes, func(a, b Activated) int {
+			if a.Activation != b.Activation {
+				return cmp.Compare(b.Activation, a.Activation)
+			}
+			return s.compare(a.ID, b.ID)
+		})
+	}
 	r.Limits = s.limits()
 	return r
 }

@@ -156,6 +156,79 @@ func TestLimitsAreReported(t *testing.T) {
 	}
 }
 
+// TestEqualEdgesStayTogether caps edges that nothing tells apart: up to 16 times the
+// cap all are followed, and of more none.
+func TestEqualEdgesStayTogether(t *testing.T) {
+	for _, c := range []struct{ equal, want int }{{2, 4}, {31, 33}, {32, 2}} {
+		names := []string{"hub", "strong"}
+		edges := []edge{{"hub", "strong", 1, 1}}
+		for i := range c.equal {
+			names = append(names, fmt.Sprint(i))
+			edges = append(edges, edge{"hub", fmt.Sprint(i), 1, 0.5})
+		}
+		g := build(names, edges)
+		for _, op := range []operator{activation.Spread, activation.Steps} {
+			res, err := op(context.Background(), g, g.seeds("hub"), activation.Params{EdgesPerNode: 2, Depth: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(res.Nodes) != c.want {
+				t.Errorf("%d equal edges: %d nodes, want %d", c.equal, len(res.Nodes), c.want)
+			}
+		}
+	}
+}
+
+// TestLessIsAskedOnlyWhereItMatters: reading external ids is what costs most.
+func TestLessIsAskedOnlyWhereItMatters(t *testing.T) {
+	names, edges := []string{"hub"}, []edge(nil)
+	for i := range 50 {
+		names = append(names, fmt.Sprint(i))
+		edges = append(edges, edge{"hub", fmt.Sprint(i), 1, 1}, edge{fmt.Sprint(i), fmt.Sprint((i + 1) % 50), 1, 1})
+	}
+	g := &asked{graph: build(names, edges)}
+	lean := activation.Params{Unsorted: true, NoPaths: true}
+	full, err := activation.Steps(context.Background(), g, g.seeds("hub"), activation.Params{})
+	if err != nil || g.times == 0 {
+		t.Fatalf("sorting nodes of equal activation asked %d times (%v)", g.times, err)
+	}
+	g.times = 0
+	res, err := activation.Steps(context.Background(), g, g.seeds("hub"), lean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.times != 0 {
+		t.Errorf("asked %d times for an order that nobody sees", g.times)
+	}
+	for _, n := range full.Nodes {
+		if res.Activation(n.ID) != n.Activation {
+			t.Errorf("%s has %v, sorted %v", g.names[n.ID], res.Activation(n.ID), n.Activation)
+		}
+	}
+	if len(full.Nodes) != len(res.Nodes) {
+		t.Errorf("%d nodes, sorted %d", len(res.Nodes), len(full.Nodes))
+	}
+}
+
+// asked counts comparisons.
+type asked struct {
+	*graph
+	times int
+}
+
+func (a *asked) Less(x, y activation.ID) bool {
+	a.times++
+	return a.graph.Less(x, y)
+}
+
+func (a *asked) Size(ids []activation.ID) int {
+	n := 0
+	for _, id := range ids {
+		n += len(a.adj[id])
+	}
+	return n
+}
+
 func TestBadInput(t *testing.T) {
 	g := build([]string{"a"}, nil)
 	if _, err := activation.Spread(context.Background(), g, nil, activation.Params{}); !errors.Is(err, activation.ErrNoSeeds) {

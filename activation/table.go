@@ -1,29 +1,47 @@
 package activation
 
-const pageBits = 12
-
-// table maps ids to small indexes without hashing: pages of a directory, made
-// when an id in their range is first touched.
+// table maps ids to small indexes: open addressing with linear probing, so that
+// memory and clearing cost what was touched and not what there is.
 type table struct {
-	pages [][]int32 // index + 1; 0: absent
+	slots []slot // a power of two; index 0 means empty
+	used  int
+}
+
+type slot struct {
+	id    ID
+	index int32 // plus 1
+}
+
+// spot returns where an id is, or belongs. Multiplication by 2^64 over the golden
+// ratio spreads dense ids (Knuth, The Art of Computer Programming, 6.4).
+func (t *table) spot(id ID) *slot {
+	mask := uint64(len(t.slots) - 1)
+	for at := uint64(id) * 0x9E3779B97F4A7C15 >> 20 & mask; ; at = (at + 1) & mask {
+		if s := &t.slots[at]; s.index == 0 || s.id == id {
+			return s
+		}
+	}
 }
 
 func (t *table) get(id ID) (int32, bool) {
-	p := id >> pageBits
-	if p >= ID(len(t.pages)) || t.pages[p] == nil {
+	if t.used == 0 {
 		return 0, false
 	}
-	i := t.pages[p][id&(1<<pageBits-1)]
-	return i - 1, i != 0
+	s := t.spot(id)
+	return s.index - 1, s.index != 0
 }
 
+// put adds an id that is not there yet.
 func (t *table) put(id ID, index int32) {
-	p := id >> pageBits
-	for p >= ID(len(t.pages)) {
-		t.pages = append(t.pages, make([][]int32, max(1, int(p)+1-len(t.pages)))...)
+	if 2*(t.used+1) > len(t.slots) {
+		old := t.slots
+		t.slots = make([]slot, max(256, 2*len(old)))
+		for _, s := range old {
+			if s.index != 0 {
+				*t.spot(s.id) = s
+			}
+		}
 	}
-	if t.pages[p] == nil {
-		t.pages[p] = make([]int32, 1<<pageBits)
-	}
-	t.pages[p][id&(1<<pageBits-1)] = index + 1
+	*t.spot(id) = slot{id, index + 1}
+	t.used++
 }

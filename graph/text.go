@@ -40,26 +40,9 @@ func (db *DB) recentText(base *state, seq uint64, docs []text.Doc) []textBatch {
 // included, whether or not it is on disk. keep, when not nil, drops nodes before
 // they are ranked.
 func (tx *Tx) SearchText(query string, limit int, keep func(value.NodeID) bool) ([]value.TextHit, error) {
-	if err := tx.check(); err != nil {
-		return nil, err
-	}
-	view, err := tx.textView()
+	hits, err := tx.searchText(text.Query{Text: query, Limit: limit, Explain: true}, keep)
 	if err != nil {
-		return nil, wrap(err)
-	}
-	var bad error
-	hits, err := view.Search(text.Query{
-		Text: query, Limit: limit, Explain: true,
-		Keep: func(id value.NodeID) bool { return tx.NodeExists(id) && (keep == nil || keep(id)) },
-		Tie: func(a, b value.NodeID) int {
-			x, err := tx.ElementID(a)
-			y, err2 := tx.ElementID(b)
-			bad = cmp.Or(bad, err, err2)
-			return strings.Compare(x, y)
-		},
-	})
-	if err = cmp.Or(err, bad); err != nil {
-		return nil, wrap(err)
+		return nil, err
 	}
 	out := make([]value.TextHit, len(hits))
 	words := tx.queryWords(query)

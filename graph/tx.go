@@ -46,6 +46,7 @@ type Tx struct {
 	nodes  [cacheSize]cachedRecord // payloads read last, by id
 	blocks [cacheSize]cachedRecord // of edge blocks, by number
 	see    []int                   // scratch
+	hops   []topo.Hop              // scratch
 	err    error                   // why it cannot be used any more
 }
 

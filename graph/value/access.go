@@ -19,6 +19,15 @@ type Adjacent struct {
 	Out  bool // the edge leaves the node it was seen from
 }
 
+// Weighted is one edge as activation spreads over it.
+type Weighted struct {
+	Adjacent
+	// Weight is the one the edge asserts, as a float32; Has says whether it asserts a
+	// number.
+	Weight float32
+	Has    bool
+}
+
 // KeyProp is one property under its interned key.
 type KeyProp struct {
 	Key   KeyID

@@ -28,6 +28,10 @@ type Query struct {
 	// Tie orders nodes of equal score; nil orders them by id. It is called only
 	// for such nodes.
 	Tie func(a, b value.NodeID) int
+	// Apart, when above 0, spares asking Tie: if there is no room for all nodes that
+	// have the least score of a hit, none of them is one, as long as Apart others
+	// are. Hits of equal scores come in order of id then.
+	Apart int
 	// Explain fills Hit.Terms.
 	Explain bool
 }

@@ -1,12 +1,7 @@
 package text
 
 import (
-	"cmp"
-	"container/heap"
 	"fmt"
-	"slices"
-
-	"engram/graph/value"
 )
 
 // Search returns the best documents for a query, best first; nodes of equal
@@ -127,78 +122,6 @@ func (ix *Index) scratch() *scratch {
 }
 
 func (ix *Index) putScratch(s *scratch) { ix.scratches.Put(s) }
-
-// ranked is a hit with the number of its document.
-type ranked struct {
-	node  value.NodeID
-	score float64
-	doc   uint32
-}
-
-// ranking is a heap with the worst hit on top.
-type ranking struct {
-	hits []ranked
-	tie  func(a, b value.NodeID) int
-}
-
-// worse reports whether a ranks behind b.
-func (h *ranking) worse(a, b *ranked) bool {
-	if a.score != b.score {
-		return a.score < b.score
-	}
-	return h.tie(a.node, b.node) > 0
-}
-
-func (h *ranking) Len() int           { return len(h.hits) }
-func (h *ranking) Less(i, j int) bool { return h.worse(&h.hits[i], &h.hits[j]) }
-func (h *ranking) Swap(i, j int)      { h.hits[i], h.hits[j] = h.hits[j], h.hits[i] }
-func (h *ranking) Push(x any)         { h.hits = append(h.hits, x.(ranked)) }
-
-// Pop removes the last element, as container/heap wants it.
-func (h *ranking) Pop() any {
-	last := h.hits[len(h.hits)-1]
-	h.hits = h.hits[:len(h.hits)-1]
-	return last
-}
-
-// best ranks the touched documents.
-func (r *reading) best(q *Query, s *scratch) ([]Hit, []uint32, error) {
-	h := &ranking{tie: q.Tie}
-	if h.tie == nil {
-		h.tie = cmp.Compare[value.NodeID]
-	}
-	for _, doc := range s.touched {
-		score := s.scores[doc]
-		if len(h.hits) == q.Limit && score < h.hits[0].score {
-			continue
-		}
-		node, err := r.node(doc)
-		if err != nil {
-			return nil, nil, err
-		}
-		x := ranked{node, score, doc}
-		if len(h.hits) == q.Limit && !h.worse(&h.hits[0], &x) || q.Keep != nil && !q.Keep(node) {
-			continue
-		}
-		if len(h.hits) == q.Limit {
-			h.hits[0] = x
-			heap.Fix(h, 0)
-		} else {
-			heap.Push(h, x)
-		}
-	}
-	slices.SortFunc(h.hits, func(a, b ranked) int {
-		if h.worse(&b, &a) {
-			return -1
-		}
-		return 1
-	})
-	hits, docs := make([]Hit, len(h.hits)), make([]uint32, len(h.hits))
-	for i, x := range h.hits {
-		hits[i], docs[i] = Hit{Node: x.node, Score: x.score}, x.doc
-	}
-	return hits, docs, nil
-}
 
 // explain goes over the postings once more and notes what the hits got: each
 // field its share of the word's score.

@@ -141,3 +141,24 @@ type TextAnalyser interface {
 	// typed and once, in order, with the number of nodes that have it.
 	TermFrequency(text string) ([]value.TermCount, error)
 }
+
+// TextRanker is what a Reader may offer besides: text search for a caller that ranks
+// the hits by more than text.
+type TextRanker interface {
+	// RankText is SearchText without words; where the least score has more nodes than
+	// there is room for, none of them is a hit, as long as apart others are; and the
+	// order of equal scores is of no meaning.
+	RankText(text string, limit, apart int, keep func(value.NodeID) bool) ([]TextHit, error)
+	// MatchedWords returns, for each of some nodes, the words of text that it has, as
+	// typed, best first.
+	MatchedWords(text string, nodes []value.NodeID) ([][]string, error)
+	// TextFieldHas reports whether a word of a text is in a text field of any node.
+	TextFieldHas(field, words string) (bool, error)
+}
+
+// WeightReader is what a Reader may offer besides: edges with their weights.
+type WeightReader interface {
+	// ExpandWeighted appends the edges of a node in both directions whose type is one
+	// of types (empty: any), in no order that means anything.
+	ExpandWeighted(id value.NodeID, types []value.TypeID, buf []value.Weighted) ([]value.Weighted, error)
+}

@@ -104,6 +104,9 @@ func recallField(r *recall.Row, field string) value.Value {
 // recall runs RECALL for the current row.
 func (o *recaller) recall() error {
 	opts := recall.Options{Via: o.def.Via, Against: o.def.Not, Legs: o.f.in.Legs, Tuning: o.f.in.Tuning}
+	for _, y := range o.def.Yields {
+		opts.Explain = opts.Explain || y.Field == "path" || y.Field == "why"
+	}
 	if err := o.seeds(&opts); err != nil {
 		return err
 	}

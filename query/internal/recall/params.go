@@ -24,6 +24,9 @@ type Tuning struct {
 	Residual float64
 	// EdgesPerNode keeps a hub from flooding the answer.
 	EdgesPerNode int
+	// Hub is up to how many edges of a node, of the types that are spread over, are
+	// followed at all.
+	Hub int
 	// Activation is the weight of activation against the lexical score's 1.
 	Activation float64
 	// Context is the weight of where a memory stands: what CONTAINS it, judged by
@@ -42,9 +45,9 @@ type Tuning struct {
 // DefaultTuning is the tuning of RECALL.
 func DefaultTuning() Tuning {
 	return Tuning{
-		Pool: 200, PoolFactor: 10,
+		Pool: 1000, PoolFactor: 10,
 		Seeds: 5, SeedFloor: 0.1, SeedPower: 3,
-		DecayTransitive: 0.5, Decay: 0.2, Residual: 1e-4, EdgesPerNode: 64,
+		DecayTransitive: 0.5, Decay: 0.2, Residual: 1e-4, EdgesPerNode: 64, Hub: 4096,
 		Activation: 0.55,
 		Context:    0.4, ContextHits: 100,
 		Speaker: 0.2,

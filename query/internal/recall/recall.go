@@ -6,10 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"sort"
-	"strings"
-	"unicode"
 
 	"engram/activation"
 	"engram/graph/value"
@@ -34,6 +30,8 @@ type Options struct {
 	// Where, when set, drops candidates before ranking.
 	Where func(value.NodeID) (bool, error)
 	Legs  Legs
+	// Explain fills Row.Path and Row.Why, which costs more than ranking.
+	Explain bool
 	// Tuning replaces DefaultTuning when it is set.
 	Tuning *Tuning
 }
@@ -70,7 +68,7 @@ type Row struct {
 	Lexical    float64 // share of the best text score, 0 to 1
 	Activation float64 // share of the highest activation, 0 to 1
 	Path       *value.Path
-	Why        string
+	Why        string // one readable line
 }
 
 // ErrNothingToSearch is returned for a query without a word to search for and
@@ -90,259 +88,31 @@ func Run(ctx context.Context, g access.Reader, o Options) ([]Row, error) {
 	if o.Tuning != nil {
 		t = *o.Tuning
 	}
-	r := &run{ctx: ctx, g: g, o: o, t: t, ids: ids{g: g}, candidates: map[value.NodeID]*candidate{}}
-	if err := r.lexical(); err != nil {
-		return nil, err
+	r := &run{ctx: ctx, g: g, o: o, t: t, ids: ids{g: g}}
+	for _, step := range []func() error{r.lexical, r.associative, r.contexts, r.speaker} {
+		if err := step(); err != nil {
+			return nil, err
+		}
 	}
-	if err := r.associative(); err != nil {
-		return nil, err
+	best, err := r.rank()
+	if err != nil || r.ids.err != nil {
+		return nil, errors.Join(err, r.ids.err)
 	}
-	if r.ids.err != nil {
-		return nil, r.ids.err
-	}
-	return r.rank()
+	return r.rows(best)
 }
 
-type candidate struct {
-	node       value.NodeID
-	lexical    float64
-	terms      []string
-	activation float64
-	received   float64 // what came over edges, relative to the strongest seed's 1
-	context    float64 // how much speaks for what contains it, 0 to 1
-	score      float64
-}
-
+// run is one recall. Its steps find candidates, cheapest first, and note of each what
+// is in memory; what has to be read is left to ranking, which reads it of those only
+// that may be rows.
 type run struct {
-	ctx        context.Context
+	ctx        context.Context //nolint:containedctx // of one recall
 	g          access.Reader
 	o          Options
 	t          Tuning
 	ids        ids
 	hits       []access.TextHit
-	candidates map[value.NodeID]*candidate
+	candidates candidates
 	spread     *activation.Result
-}
-
-func (r *run) candidate(id value.NodeID) *candidate {
-	c := r.candidates[id]
-	if c == nil {
-		c = &candidate{node: id}
-		r.candidates[id] = c
-	}
-	return c
-}
-
-// lexical searches the text. Candidates that WHERE drops are not ranked, so that
-// a filter never eats up the rows.
-func (r *run) lexical() error {
-	if !r.hasWord(r.o.Query) || r.o.Legs.NoLexical && r.o.Legs.NoAssociative {
-		return r.needSeed()
-	}
-	limit := max(r.t.Pool, r.t.PoolFactor*r.o.Limit)
-	hits, err := r.g.SearchText(r.o.Query, limit, nil)
-	if err != nil {
-		return err
-	}
-	r.hits = hits
-	if len(hits) == 0 {
-		return nil
-	}
-	best := hits[0].Score
-	for _, h := range hits {
-		c := r.candidate(h.Node)
-		c.lexical, c.terms = h.Score/best, h.Terms
-	}
-	return nil
-}
-
-// hasWord reports whether a text has a word that could be found: stop words are
-// in no document.
-func (r *run) hasWord(text string) bool {
-	if a, ok := r.g.(access.TextAnalyser); ok {
-		return len(a.SearchTerms(text)) > 0
-	}
-	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
-}
-
-func (r *run) needSeed() error {
-	if len(r.o.From) == 0 {
-		return ErrNothingToSearch
-	}
-	return nil
-}
-
-// associative spreads from the best text hits and the given seeds.
-func (r *run) associative() error {
-	if r.o.Legs.NoAssociative {
-		return nil
-	}
-	seeds := r.seeds()
-	if len(seeds) == 0 {
-		return nil
-	}
-	src, err := newSource(r.g, &r.ids, &r.t, r.o.Via, r.o.Against)
-	if err != nil {
-		return err
-	}
-	r.spread, err = activation.Steps(r.ctx, src, seeds, activation.Params{
-		Residual: r.t.Residual, Depth: r.o.Depth, Factor: src.factor, EdgesPerNode: r.t.EdgesPerNode,
-	})
-	if err != nil {
-		return err
-	}
-	if len(r.spread.Nodes) == 0 {
-		return nil
-	}
-	best := r.spread.Nodes[0].Activation
-	for _, a := range r.spread.Nodes {
-		c := r.candidate(value.NodeID(a.ID))
-		c.activation, c.received = a.Activation/best, a.Received
-	}
-	return r.context()
-}
-
-// context rates every candidate by what contains it: a session in which many
-// memories match is the one that is meant. Containers are rated against the best
-// of them; where there is only one, or none, nothing can be told.
-func (r *run) context() error {
-	container, ok := r.g.RelType(contains)
-	if !ok || r.t.Context == 0 {
-		return nil
-	}
-	types := []value.TypeID{container}
-	sums := map[value.NodeID]float64{}
-	best := 0.0
-	var adjacent []access.Adjacent
-	for i, h := range r.hits {
-		if i == r.t.ContextHits {
-			break
-		}
-		var err error
-		if adjacent, err = r.g.Expand(h.Node, access.In, types, adjacent[:0]); err != nil {
-			return err
-		}
-		for _, a := range adjacent {
-			sums[a.Node] += h.Score / r.hits[0].Score
-			best = max(best, sums[a.Node])
-		}
-	}
-	if len(sums) < 2 {
-		return nil
-	}
-	for _, c := range r.candidates {
-		var err error
-		if adjacent, err = r.g.Expand(c.node, access.In, types, adjacent[:0]); err != nil {
-			return err
-		}
-		for _, a := range adjacent {
-			c.context = max(c.context, sums[a.Node]/best)
-		}
-	}
-	return nil
-}
-
-func (r *run) seeds() []activation.Seed {
-	var seeds []activation.Seed
-	for i, h := range r.hits {
-		share := h.Score / r.hits[0].Score
-		if i >= r.t.Seeds || share < r.t.SeedFloor {
-			break
-		}
-		seeds = append(seeds, activation.Seed{ID: activation.ID(h.Node), Weight: math.Pow(share, r.t.SeedPower)})
-	}
-	for _, s := range r.o.From {
-		if s.Weight > 0 {
-			seeds = append(seeds, activation.Seed{ID: activation.ID(s.Node), Weight: s.Weight})
-		}
-	}
-	return seeds
-}
-
-// rank scores the candidates, best first, and keeps those that are memories and
-// pass WHERE until there are enough.
-func (r *run) rank() ([]Row, error) {
-	ranked := make([]*candidate, 0, len(r.candidates))
-	speakers := newSpeakers(r.g, r.o.Query)
-	for _, c := range r.candidates {
-		c.score = r.score(c)
-		if c.score > 0 && r.t.Speaker > 0 {
-			named, err := speakers.named(c.node)
-			if err != nil {
-				return nil, err
-			}
-			if named {
-				c.score *= 1 + r.t.Speaker
-			}
-		}
-		if c.score > 0 {
-			ranked = append(ranked, c)
-		}
-	}
-	sort.Slice(ranked, func(i, j int) bool {
-		if ranked[i].score != ranked[j].score {
-			return ranked[i].score > ranked[j].score
-		}
-		return r.ids.less(ranked[i].node, ranked[j].node)
-	})
-	if r.ids.err != nil {
-		return nil, r.ids.err
-	}
-	var rows []Row
-	for _, c := range ranked {
-		if len(rows) == r.o.Limit {
-			break
-		}
-		ok, err := r.keep(c)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			continue
-		}
-		row, err := r.row(c)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
-func (r *run) score(c *candidate) float64 {
-	lexical := c.lexical
-	if r.o.Legs.NoLexical {
-		lexical = 0
-	}
-	if r.o.Legs.NoAssociative {
-		return lexical
-	}
-	return lexical + r.t.Activation*c.received + r.t.Context*c.context
-}
-
-// keep reports whether a candidate may be a row: structure that holds memories
-// together carries activation, but only nodes with text are memories.
-func (r *run) keep(c *candidate) (bool, error) {
-	if !r.g.NodeExists(c.node) {
-		return false, nil
-	}
-	if c.lexical == 0 {
-		if ok, err := r.g.HasText(c.node); !ok || err != nil {
-			return false, err
-		}
-	}
-	if r.o.Where == nil {
-		return true, nil
-	}
-	return r.o.Where(c.node)
-}
-
-func (r *run) row(c *candidate) (Row, error) {
-	row := Row{Node: c.node, Score: c.score, Lexical: c.lexical, Activation: c.activation}
-	var err error
-	if row.Path, err = r.path(c.node); err != nil {
-		return row, fmt.Errorf("recall: path of a row: %w", err)
-	}
-	row.Why, err = r.why(c, row.Path)
-	return row, err
+	containers *containers // nil: nothing can be told
+	speakers   *speakers   // nil: the query names none
 }

@@ -23,12 +23,14 @@ type source struct {
 	weight  value.KeyID
 	weights map[value.TypeID]float64 // of edges without one, where it is not 1
 
-	adjacent []access.Adjacent
+	hub int64 // more edges than that are not followed
+
+	adjacent []value.Weighted
 	edges    []activation.Edge
 }
 
 func newSource(g access.Reader, ids *ids, t *Tuning, via, against []string) (*source, error) {
-	s := &source{g: g, ids: ids, other: t.Other, factors: map[value.TypeID][2]float64{}}
+	s := &source{g: g, ids: ids, other: t.Other, hub: int64(t.Hub), factors: map[value.TypeID][2]float64{}}
 	for _, name := range via {
 		if t, ok := g.RelType(name); ok {
 			s.types = append(s.types, t)
@@ -117,8 +119,8 @@ func (s *source) Edges(ctx context.Context, nodes []activation.ID, visit func(in
 			return err
 		}
 		s.edges = s.edges[:0]
-		if !s.none {
-			if err := s.read(value.NodeID(id)); err != nil {
+		if s.follows(nodeOf(id)) {
+			if err := s.read(nodeOf(id)); err != nil {
 				return err
 			}
 		}
@@ -129,27 +131,39 @@ func (s *source) Edges(ctx context.Context, nodes []activation.ID, visit func(in
 	return nil
 }
 
+// follows reports whether activation goes on from a node. From a hub next to
+// nothing would come to each neighbour, and looking for the strongest of its edges
+// costs more than all the rest.
+func (s *source) follows(id value.NodeID) bool {
+	return !s.none && s.g.Degree(id, access.Both, s.types) <= s.hub
+}
+
+// Size implements activation.Sizer.
+func (s *source) Size(nodes []activation.ID) int {
+	n := int64(0)
+	for _, id := range nodes {
+		if d := s.g.Degree(nodeOf(id), access.Both, s.types); !s.none && d <= s.hub {
+			n += d
+		}
+	}
+	return int(n)
+}
+
+func nodeOf(id activation.ID) value.NodeID { return value.NodeID(id) }
+
 func (s *source) read(id value.NodeID) error {
-	var err error
-	s.adjacent, err = s.g.Expand(id, access.Both, s.types, s.adjacent[:0])
-	if err != nil {
+	if err := s.expand(id); err != nil {
 		return err
 	}
 	for _, a := range s.adjacent {
 		if a.Node == id {
 			continue // a loop tells nothing new
 		}
-		weight, ok := s.weights[a.Type]
-		if !ok {
+		weight := float64(a.Weight)
+		if !a.Has {
 			weight = 1
-		}
-		if s.weight != 0 {
-			v, err := s.g.EdgeProp(a.Edge, s.weight)
-			if err != nil {
-				return err
-			}
-			if v.IsNumber() {
-				weight = v.AsFloat()
+			if w, ok := s.weights[a.Type]; ok {
+				weight = w
 			}
 		}
 		s.edges = append(s.edges, activation.Edge{Edge: uint64(a.Edge), To: activation.ID(a.Node), Type: uint32(a.Type), Out: a.Out, Weight: weight})
@@ -157,9 +171,32 @@ func (s *source) read(id value.NodeID) error {
 	return nil
 }
 
+// expand reads a node's edges and their weights.
+func (s *source) expand(id value.NodeID) error {
+	var err error
+	if quick, ok := s.g.(access.WeightReader); ok {
+		s.adjacent, err = quick.ExpandWeighted(id, s.types, s.adjacent[:0])
+		return err
+	}
+	edges, err := s.g.Expand(id, access.Both, s.types, nil)
+	s.adjacent = s.adjacent[:0]
+	for _, a := range edges {
+		w := value.Weighted{Adjacent: a}
+		if s.weight != 0 {
+			v, err := s.g.EdgeProp(a.Edge, s.weight)
+			if err != nil {
+				return err
+			}
+			w.Weight, w.Has = float32(v.AsFloat()), v.IsNumber()
+		}
+		s.adjacent = append(s.adjacent, w)
+	}
+	return err
+}
+
 // Less implements activation.Source.
 func (s *source) Less(a, b activation.ID) bool {
-	return s.ids.less(value.NodeID(a), value.NodeID(b))
+	return s.ids.less(nodeOf(a), nodeOf(b))
 }
 
 // ids orders nodes by external id, reading each id once. An error is kept, since
@@ -179,6 +216,16 @@ func (x *ids) less(a, b value.NodeID) bool {
 		return ea < eb
 	}
 	return a < b
+}
+
+func (x *ids) compare(a, b value.NodeID) int {
+	switch {
+	case a == b:
+		return 0
+	case x.less(a, b):
+		return -1
+	}
+	return 1
 }
 
 func (x *ids) of(id value.NodeID) string {

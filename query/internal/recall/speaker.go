@@ -16,9 +16,28 @@ type speakers struct {
 	known map[string]bool // by speaker
 }
 
+// speaker gets ready to look at speakers, if the query may name one.
+func (r *run) speaker() error {
+	if r.t.Speaker == 0 || r.o.Query == "" {
+		return nil
+	}
+	if ranker, ok := r.g.(access.TextRanker); ok {
+		if named, err := ranker.TextFieldHas(speakerField, r.o.Query); err != nil || !named {
+			return err
+		}
+	}
+	if s := newSpeakers(r.g, r.o.Query); s.key != 0 && len(s.words) > 0 {
+		r.speakers = s
+	}
+	return nil
+}
+
+// speakerField is the property that names who said a memory.
+const speakerField = "speaker"
+
 func newSpeakers(g access.Reader, query string) *speakers {
 	s := &speakers{g: g, words: map[string]bool{}, known: map[string]bool{}}
-	s.key, _ = g.Key("speaker")
+	s.key, _ = g.Key(speakerField)
 	for _, w := range nameWords(query) {
 		s.words[w] = true
 	}
@@ -27,9 +46,6 @@ func newSpeakers(g access.Reader, query string) *speakers {
 
 // named reports whether a word of the speaker's name stands in the query.
 func (s *speakers) named(id value.NodeID) (bool, error) {
-	if s.key == 0 || len(s.words) == 0 {
-		return false, nil
-	}
 	v, err := s.g.NodeProp(id, s.key)
 	if err != nil || v.AsString() == "" {
 		return false, err

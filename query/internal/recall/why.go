@@ -8,6 +8,32 @@ import (
 	"engram/graph/value"
 )
 
+// rows makes the rows of the best candidates.
+func (r *run) rows(best []ranked) ([]Row, error) {
+	rows := make([]Row, len(best))
+	nodes := make([]value.NodeID, len(best))
+	for i, x := range best {
+		nodes[i] = x.node
+		rows[i] = Row{Node: x.node, Score: x.score, Lexical: x.lexical, Activation: x.activation}
+	}
+	if !r.o.Explain || len(best) == 0 {
+		return rows, nil
+	}
+	words, err := r.words(nodes)
+	if err != nil {
+		return nil, err
+	}
+	for i, x := range best {
+		if rows[i].Path, err = r.path(x.node); err != nil {
+			return nil, fmt.Errorf("recall: path of a row: %w", err)
+		}
+		if rows[i].Why, err = r.why(x.candidate, words[i], rows[i].Path); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
 // path turns the strongest way activation came into a path value; nil when none
 // came, or when the node was a start itself.
 func (r *run) path(id value.NodeID) (*value.Path, error) {
@@ -28,12 +54,12 @@ func (r *run) path(id value.NodeID) (*value.Path, error) {
 
 // why tells in one line what brought a memory up: the words it shares with the
 // query, and the way activation took.
-func (r *run) why(c *candidate, path *value.Path) (string, error) {
+func (r *run) why(c *candidate, terms []string, path *value.Path) (string, error) {
 	var parts []string
 	if c.lexical > 0 && !r.o.Legs.NoLexical {
 		words := ""
-		if len(c.terms) > 0 {
-			words = " " + strings.Join(c.terms, ", ")
+		if len(terms) > 0 {
+			words = " " + strings.Join(terms, ", ")
 		}
 		parts = append(parts, fmt.Sprintf("matches%s (%.2f)", words, c.lexical))
 	}

@@ -1,0 +1,110 @@
+package text
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"engram/graph/value"
+)
+
+// ranked is a hit with the number of its document.
+type ranked struct {
+	node  value.NodeID
+	score float64
+	doc   uint32
+}
+
+// ranking is a heap with the worst hit on top.
+type ranking struct {
+	hits []ranked
+	tie  func(a, b value.NodeID) int
+}
+
+// worse reports whether a ranks behind b.
+func (h *ranking) worse(a, b *ranked) bool {
+	if a.score != b.score {
+		return a.score < b.score
+	}
+	return h.tie(a.node, b.node) > 0
+}
+
+func (h *ranking) Len() int           { return len(h.hits) }
+func (h *ranking) Less(i, j int) bool { return h.worse(&h.hits[i], &h.hits[j]) }
+func (h *ranking) Swap(i, j int)      { h.hits[i], h.hits[j] = h.hits[j], h.hits[i] }
+func (h *ranking) Push(x any)         { h.hits = append(h.hits, x.(ranked)) }
+
+// Pop removes the last element, as container/heap wants it.
+func (h *ranking) Pop() any {
+	last := h.hits[len(h.hits)-1]
+	h.hits = h.hits[:len(h.hits)-1]
+	return last
+}
+
+// best ranks the touched documents.
+func (r *reading) best(q *Query, s *scratch) ([]Hit, []uint32, error) {
+	ranked, err := r.apart(q, s)
+	if err == nil && ranked == nil {
+		h := &ranking{tie: q.Tie}
+		if h.tie == nil {
+			h.tie = cmp.Compare[value.NodeID]
+		}
+		ranked, err = r.rank(q, s, h, q.Limit)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	hits, docs := make([]Hit, len(ranked)), make([]uint32, len(ranked))
+	for i, x := range ranked {
+		hits[i], docs[i] = Hit{Node: x.node, Score: x.score}, x.doc
+	}
+	return hits, docs, nil
+}
+
+// apart ranks without asking for ties; nil when it has to be asked for, or is not
+// wanted.
+func (r *reading) apart(q *Query, s *scratch) ([]ranked, error) {
+	if q.Apart <= 0 {
+		return nil, nil
+	}
+	all, err := r.rank(q, s, &ranking{tie: cmp.Compare[value.NodeID]}, q.Limit+1)
+	if err != nil || len(all) <= q.Limit {
+		return all, err
+	}
+	n := slices.IndexFunc(all, func(x ranked) bool { return x.score == all[q.Limit].score })
+	if n < q.Apart {
+		return nil, nil
+	}
+	return all[:n], nil
+}
+
+// rank returns the best of the touched documents, up to a limit.
+func (r *reading) rank(q *Query, s *scratch, h *ranking, limit int) ([]ranked, error) {
+	for _, doc := range s.touched {
+		score := s.scores[doc]
+		if len(h.hits) == limit && score < h.hits[0].score {
+			continue
+		}
+		node, err := r.node(doc)
+		if err != nil {
+			return nil, err
+		}
+		x := ranked{node, score, doc}
+		if len(h.hits) == limit && !h.worse(&h.hits[0], &x) || q.Keep != nil && !q.Keep(node) {
+			continue
+		}
+		if len(h.hits) == limit {
+			h.hits[0] = x
+			heap.Fix(h, 0)
+		} else {
+			heap.Push(h, x)
+		}
+	}
+	slices.SortFunc(h.hits, func(a, b ranked) int {
+		if h.worse(&b, &a) {
+			return -1
+		}
+		return 1
+	})
+	return h.hits, nil
+}

@@ -1,0 +1,79 @@
+package recall
+
+import (
+	"math"
+	"slices"
+
+	"engram/activation"
+	"engram/query/internal/access"
+)
+
+// associative spreads from the best text hits and the given seeds.
+func (r *run) associative() error {
+	if r.o.Legs.NoAssociative {
+		return nil
+	}
+	seeds := r.seeds()
+	if len(seeds) == 0 {
+		return nil
+	}
+	src, err := newSource(r.g, &r.ids, &r.t, r.o.Via, r.o.Against)
+	if err != nil {
+		return err
+	}
+	r.spread, err = activation.Steps(r.ctx, src, seeds, activation.Params{
+		Residual: r.t.Residual, Depth: r.o.Depth, Factor: src.factor, EdgesPerNode: r.t.EdgesPerNode,
+		Unsorted: true, NoPaths: !r.o.Explain,
+	})
+	if err != nil {
+		return err
+	}
+	best := 0.0
+	for _, a := range r.spread.Nodes {
+		best = max(best, a.Activation)
+	}
+	for _, a := range r.spread.Nodes {
+		c := r.candidates.of(nodeOf(a.ID))
+		c.activation, c.received = a.Activation/best, a.Received
+	}
+	return nil
+}
+
+// seeds are the best hits and the nodes given. Of hits with equal scores those are
+// taken whose external id is first.
+func (r *run) seeds() []activation.Seed {
+	hits := r.bestHits(r.t.Seeds)
+	var seeds []activation.Seed
+	for _, h := range hits {
+		share := h.Score / hits[0].Score
+		if share < r.t.SeedFloor {
+			break
+		}
+		seeds = append(seeds, activation.Seed{ID: activation.ID(h.Node), Weight: math.Pow(share, r.t.SeedPower)})
+	}
+	for _, s := range r.o.From {
+		if s.Weight > 0 {
+			seeds = append(seeds, activation.Seed{ID: activation.ID(s.Node), Weight: s.Weight})
+		}
+	}
+	return seeds
+}
+
+// bestHits returns the n best hits.
+func (r *run) bestHits(n int) []access.TextHit {
+	if len(r.hits) <= n {
+		return r.hits
+	}
+	last := r.hits[n-1].Score
+	if r.hits[n].Score < last {
+		return r.hits[:n]
+	}
+	from := slices.IndexFunc(r.hits, func(h access.TextHit) bool { return h.Score == last })
+	to := n
+	for to < len(r.hits) && r.hits[to].Score == last {
+		to++
+	}
+	equal := slices.Clone(r.hits[from:to])
+	slices.SortFunc(equal, func(a, b access.TextHit) int { return r.ids.compare(a.Node, b.Node) })
+	return append(slices.Clone(r.hits[:from]), equal[:n-from]...)
+}
