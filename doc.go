@@ -15,6 +15,7 @@
 //	}
 //
 // A statement is a transaction of its own unless it runs in Update, View or
-// Begin. What Query returned is durable. Errors are *Error values with stable
+// Begin. What Query returned is durable. Query holds its rows in memory; DB.Rows
+// is for results that may be larger. Errors are *Error values with stable
 // codes.
 package engram

@@ -23,6 +23,7 @@ type DB struct {
 	graph  *graph.DB
 	engine *query.Engine
 	opts   Options
+	space  *query.SpoolSpace
 	data   *graph.Data // closed with the database; nil if it is somebody else's
 
 	mu     sync.Mutex
@@ -60,7 +61,10 @@ func OpenMemory(o *Options) (*DB, error) {
 }
 
 func newDB(g *graph.DB, opts Options) *DB {
-	return &DB{graph: g, opts: opts, engine: query.New(&query.Options{PlanCache: opts.PlanCache, Now: opts.Now})}
+	return &DB{
+		graph: g, opts: opts, space: query.NewSpoolSpace(opts.SpoolDir),
+		engine: query.New(&query.Options{PlanCache: opts.PlanCache, Now: opts.Now}),
+	}
 }
 
 // closeWait bounds how long Close waits for open transactions.
@@ -88,13 +92,14 @@ func (db *DB) Close() error {
 
 // Query runs one statement in a transaction of its own. Params are the values of
 // $name in the statement: see ValueOf for what they may be. When it returns, what
-// the statement wrote, and all that it read, is durable.
+// the statement wrote, and all that it read, is durable. The rows are in memory,
+// within the statement's budget; Rows reads results that may be larger.
 func (db *DB) Query(ctx context.Context, text string, params map[string]any) (*Result, error) {
-	res, err := db.query(ctx, text, params)
+	res, err := db.query(ctx, text, params, db.runOptions(time.Time{}))
 	return res, convert(err, text)
 }
 
-func (db *DB) query(ctx context.Context, text string, params map[string]any) (res *Result, err error) {
+func (db *DB) query(ctx context.Context, text string, params map[string]any, opts *query.RunOptions) (res *Result, err error) {
 	args, err := arguments(params)
 	if err != nil {
 		return nil, err
@@ -111,10 +116,10 @@ func (db *DB) query(ctx context.Context, text string, params map[string]any) (re
 	}
 	if plan.InTransactions() {
 		read.Rollback()
-		return plan.RunBatches(ctx, batchTransactions{db}, args, db.runOptions(time.Time{}))
+		return plan.RunBatches(ctx, batchTransactions{db}, args, opts)
 	}
 	if !plan.Writes() {
-		return plan.Run(ctx, read, args, db.runOptions(time.Time{}))
+		return plan.Run(ctx, read, args, opts)
 	}
 	read.Rollback() // the plan is made: only the write itself needs the slot
 	tx, err := db.graph.Begin(ctx)
@@ -122,7 +127,7 @@ func (db *DB) query(ctx context.Context, text string, params map[string]any) (re
 		return nil, err
 	}
 	defer tx.Rollback()
-	res, err = plan.Run(ctx, tx, args, db.runOptions(time.Time{}))
+	res, err = plan.Run(ctx, tx, args, opts)
 	if err == nil {
 		err = tx.EndStatement()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"engram/graph"
 	"engram/query"
@@ -93,6 +94,13 @@ func convert(err error, text string) error {
 		return &Error{Code: Code(g.Code), Detail: g.Detail, Message: g.Message, Err: err}
 	}
 	code := CodeInternal
+	var spool *query.SpoolError
+	if errors.As(err, &spool) {
+		code = CodeFailed
+		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
+			code = CodeFull
+		}
+	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		code = CodeCanceled
 	}

@@ -46,6 +46,12 @@ type Options struct {
 	// estimate. Default 256 MiB, negative: no bound. Over it the statement ends with
 	// CodeResourceExhausted.
 	StatementMemory int64
+	// SpoolDir is where results that are read by Rows, and are too large for memory,
+	// are kept in temporary files. Default os.TempDir.
+	SpoolDir string
+	// SpoolSize bounds the temporary file of one result in bytes. Default 4 GiB,
+	// negative: no bound. Over it the statement ends with CodeResourceExhausted.
+	SpoolSize int64
 	// StatementRows bounds the rows of one result. Default 10 million, negative: no
 	// bound.
 	StatementRows int64
@@ -72,6 +78,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if out.Now == nil {
 		out.Now = time.Now
+	}
+	if out.SpoolSize == 0 {
+		out.SpoolSize = 4 << 30
 	}
 	if out.TxIdle <= 0 {
 		out.TxIdle = 2 * time.Second

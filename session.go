@@ -34,16 +34,32 @@ func NewSession(db *DB) *Session { return &Session{db: db} }
 func (s *Session) Query(ctx context.Context, text string, params map[string]any) (*Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cmd := command(text); cmd != "" {
+	switch cmd := command(text); {
+	case cmd != "":
 		if err := s.command(ctx, cmd); err != nil {
 			return nil, err
 		}
 		return &Result{}, nil
-	}
-	if s.tx != nil {
+	case s.tx != nil:
 		return s.tx.Query(ctx, text, params)
 	}
 	return s.db.Query(ctx, text, params)
+}
+
+// Rows is Query for a result that may be larger than memory; see DB.Rows.
+func (s *Session) Rows(ctx context.Context, text string, params map[string]any) (*Rows, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch cmd := command(text); {
+	case cmd != "":
+		if err := s.command(ctx, cmd); err != nil {
+			return nil, err
+		}
+		return s.db.emptyRows(), nil
+	case s.tx != nil:
+		return s.tx.Rows(ctx, text, params)
+	}
+	return s.db.Rows(ctx, text, params)
 }
 
 // InTransaction reports whether the session is between BEGIN and its end.

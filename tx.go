@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"engram/graph"
+	"engram/query"
 )
 
 // Tx is a transaction of several statements. A reading one shows one moment of
@@ -77,6 +78,10 @@ func (tx *Tx) endLocked(why error) {
 func (tx *Tx) Query(ctx context.Context, text string, params map[string]any) (*Result, error) {
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
+	return tx.queryLocked(ctx, text, params, tx.db.runOptions(tx.began))
+}
+
+func (tx *Tx) queryLocked(ctx context.Context, text string, params map[string]any, opts *query.RunOptions) (*Result, error) {
 	if tx.err != nil {
 		return nil, tx.err
 	}
@@ -95,7 +100,7 @@ func (tx *Tx) Query(ctx context.Context, text string, params map[string]any) (*R
 			newError(CodeTxExpired, "the transaction was rolled back: it was open for %v", tx.db.opts.TxTotal))
 		defer cancel()
 	}
-	res, err := tx.run(ctx, text, params)
+	res, err := tx.run(ctx, text, params, opts)
 	if err == nil {
 		return res, nil
 	}
@@ -111,7 +116,7 @@ func (tx *Tx) Query(ctx context.Context, text string, params map[string]any) (*R
 	return nil, err
 }
 
-func (tx *Tx) run(ctx context.Context, text string, params map[string]any) (res *Result, err error) {
+func (tx *Tx) run(ctx context.Context, text string, params map[string]any, opts *query.RunOptions) (res *Result, err error) {
 	defer recovered(&err)
 	args, err := arguments(params)
 	if err != nil {
@@ -124,7 +129,7 @@ func (tx *Tx) run(ctx context.Context, text string, params map[string]any) (res 
 	if plan.Writes() && !tx.write {
 		return nil, newError(CodeReadOnly, "the statement writes, but the transaction only reads")
 	}
-	res, err = plan.Run(ctx, tx.graph, args, tx.db.runOptions(tx.began))
+	res, err = plan.Run(ctx, tx.graph, args, opts)
 	if err == nil {
 		err = tx.graph.EndStatement()
 	}

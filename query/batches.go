@@ -169,7 +169,12 @@ func (p *Plan) InTransactions() bool { return p.batches != nil && p.batches.mode
 // rows is a transaction with a budget of its own; what is committed stays, also
 // when a later one fails.
 func (p *Plan) RunBatches(ctx context.Context, txs Transactions, params map[string]value.Value, opts *RunOptions) (*result.Result, error) {
-	r := &batchRun{batches: p.batches, ctx: ctx, txs: txs, params: params, opts: opts}
+	r := &batchRun{batches: p.batches, ctx: ctx, txs: txs, params: params, last: opts}
+	if opts != nil {
+		parts := *opts
+		parts.Rows = nil // of the last part only
+		r.opts = &parts
+	}
 	return r.run()
 }
 
@@ -180,7 +185,8 @@ type batchRun struct {
 	txs    Transactions
 	params map[string]value.Value
 	opts   *RunOptions
-	held   int64 // bytes of rows kept
+	last   *RunOptions // of what comes behind the subquery
+	held   int64       // bytes of rows kept
 	out    []value.Value
 	res    result.Result
 }
@@ -282,7 +288,7 @@ func (r *batchRun) finish() error {
 	}
 	var res *result.Result
 	run := func(g Reader) (err error) {
-		res, err = r.rest.Run(r.ctx, g, r.with(r.out), r.opts)
+		res, err = r.rest.Run(r.ctx, g, r.with(r.out), r.last)
 		return err
 	}
 	var err error

@@ -199,6 +199,10 @@ type RunOptions struct {
 	// Seed starts the random numbers of rand() and randomUUID(); zero: taken from
 	// the clock.
 	Seed uint64
+	// Rows takes the rows of the result, which then has none. Its size is bounded
+	// by the spool's limit, not by the budget of memory. The caller closes it, also
+	// after an error. Nil: the rows are in the result.
+	Rows *Spool
 }
 
 // CheckLegs tells what is wrong with a list of legs of RECALL.
@@ -245,7 +249,7 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 	}
 	if opts != nil {
 		in.Budget, in.Transaction = opts.Budget, opts.Transaction
-		in.Seed[0] = opts.Seed
+		in.Seed[0], in.Rows = opts.Seed, opts.Rows
 		legs, err := recall.LegsOf(opts.RecallLegs)
 		if err != nil {
 			return nil, err

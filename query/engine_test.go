@@ -228,7 +228,7 @@ func TestProfileCountsRows(t *testing.T) {
 	g := clique(t, 5)
 	e := query.New(&query.Options{Now: fixedNow})
 	res := mustRun(t, e, g, "PROFILE MATCH (a:N)-->(b) WHERE a.i > 3 RETURN b.i AS i ORDER BY i LIMIT 3")
-	want := `ProduceResults i
+	want := `ProduceResults i  [rows 3, hits 3, 1 kB]
   TopK i LIMIT 3  [rows 3, hits 9, 1 kB]
     Project b.i AS i  [rows 8, hits 0]
       Expand (a)-[_1]->(b)  [rows 8, hits 10]

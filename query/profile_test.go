@@ -2,9 +2,11 @@ package query_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"engram/query"
+	"engram/query/result"
 )
 
 // PROFILE tells of each operator the rows it yields, the work it does itself and
@@ -37,5 +39,39 @@ func TestProfile(t *testing.T) {
 	}
 	if hits["NodeScan"] < 12 || hits["Expand"] < edges || hits["NodeScan"] > 40 {
 		t.Errorf("hits %v", hits)
+	}
+}
+
+// Every line of a profile is measured, and a line's hits are its own.
+func TestProfileOfEveryLine(t *testing.T) {
+	g := clique(t, 4)
+	p, err := query.New(nil).Prepare("PROFILE MATCH (a) WHERE EXISTS { (a)-->(b) WHERE b.i > a.i } "+
+		"CALL { WITH a MATCH (a)-->(c) RETURN c UNION MATCH (c {i: 1}) RETURN c } RETURN a.i AS i, c "+
+		"UNION ALL MATCH (a) RETURN COLLECT { MATCH (a)-->(c) RETURN c.i } AS i, a AS c", g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := p.Run(context.Background(), g, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string][]int64{}
+	var walk func(*result.Plan)
+	walk = func(op *result.Plan) {
+		if rows[op.Operator] = append(rows[op.Operator], op.Rows); !op.Measured || op.Hits < 0 || op.Time < 0 {
+			t.Errorf("%s: measured is %v, %d hits, %v", op.Operator, op.Measured, op.Hits, op.Time)
+		}
+		for _, in := range op.Inputs {
+			walk(in)
+		}
+	}
+	walk(res.Plan)
+	// Three nodes have a greater one. Each has three neighbours, and node 1 is not
+	// its own; node 1 itself has three and itself.
+	if got := fmt.Sprint(rows["ProduceResults"], rows["Union"], rows["CallSubquery"], rows["Collect"]); got != "[14] [14 10] [10] [12]" {
+		t.Errorf("rows %s of\n%v", got, res.Plan)
+	}
+	if res.Plan.Memory == 0 || len(res.Rows) != 14 {
+		t.Errorf("%d rows, %d bytes", len(res.Rows), res.Plan.Memory)
 	}
 }

@@ -208,14 +208,11 @@ func position(text string, first int) place {
 }
 
 func (c *console) execute(statement string, at place) error {
-	res, err := c.session.Query(c.app.ctx, statement, nil)
-	if err != nil {
-		if c.interactive {
-			return err
-		}
+	err := printQuery(c.app.ctx, c.app.out, c.session, statement, nil, c.format)
+	if err != nil && !c.interactive {
 		return inScript(err, at)
 	}
-	return printResult(c.app.out, res, c.format)
+	return err
 }
 
 // inScript counts the place of an error from the script's begin.

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"unicode"
 
@@ -37,14 +40,70 @@ func printResult(w io.Writer, res *engram.Result, format rowFormat) error {
 			return err // EXPLAIN has no rows
 		}
 	}
-	switch format {
-	case formatJSON:
-		return printJSON(w, res)
-	case formatCSV:
-		return printCSV(w, res)
+	if format != formatTable {
+		return printEach(w, res.Columns, held(res.Rows), format)
 	}
 	printTable(w, res)
 	return nil
+}
+
+// querier runs statements: a database or a session.
+type querier interface {
+	Query(ctx context.Context, text string, params map[string]any) (*engram.Result, error)
+	Rows(ctx context.Context, text string, params map[string]any) (*engram.Rows, error)
+}
+
+// printQuery runs a statement and prints its answer: a table, whose columns are as
+// wide as their widest row, from memory, the other formats row by row.
+func printQuery(ctx context.Context, w io.Writer, q querier, text string, params map[string]any, format rowFormat) error {
+	if format == formatTable {
+		res, err := q.Query(ctx, text, params)
+		if err != nil {
+			return err
+		}
+		return printResult(w, res, format)
+	}
+	rows, err := q.Rows(ctx, text, params)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // a reading error has been told by All
+	if plan := rows.Result().Plan; plan != nil {
+		if err := printPlan(w, plan.String(), format); err != nil || rows.Count() == 0 {
+			return err
+		}
+	}
+	return printEach(w, rows.Columns(), rows.All(), format)
+}
+
+// rowSeq yields rows and what ends them early.
+type rowSeq = iter.Seq2[[]engram.Value, error]
+
+// held yields rows that are in memory.
+func held(rows [][]engram.Value) rowSeq {
+	return func(yield func([]engram.Value, error) bool) {
+		for _, row := range rows {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// printEach prints rows one after the other.
+func printEach(w io.Writer, columns []string, rows rowSeq, format rowFormat) error {
+	buf := bufio.NewWriter(w)
+	var err error
+	if format == formatJSON {
+		err = printJSON(buf, columns, rows)
+	} else {
+		err = printCSV(buf, columns, rows)
+	}
+	if err != nil {
+		_ = buf.Flush() // the first error is the one to tell
+		return err
+	}
+	return buf.Flush()
 }
 
 // printPlan prints a plan as text, or as an object of its own.
@@ -169,35 +228,46 @@ func plural(n int64, phrase string) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s", n, word, rest))
 }
 
-func printJSON(w io.Writer, res *engram.Result) error {
-	for _, row := range res.Rows {
-		line := []byte("{")
+func printJSON(w io.Writer, columns []string, rows rowSeq) error {
+	keys := make([][]byte, len(columns))
+	for i, c := range columns {
+		key, err := json.Marshal(c)
+		if err != nil {
+			return err
+		}
+		keys[i] = append(key, ':')
+	}
+	var line []byte
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		line = append(line[:0], '{')
 		for i, v := range row {
 			if i > 0 {
 				line = append(line, ',')
 			}
-			key, err := json.Marshal(res.Columns[i])
-			if err != nil {
-				return err
-			}
-			line = append(append(line, key...), ':')
-			line = v.AppendJSON(line)
+			line = v.AppendJSON(append(line, keys[i]...))
 		}
-		if _, err := fmt.Fprintf(w, "%s}\n", line); err != nil {
+		if _, err := w.Write(append(line, "}\n"...)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func printCSV(w io.Writer, res *engram.Result) error {
+func printCSV(w io.Writer, columns []string, rows rowSeq) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(res.Columns); err != nil {
+	if err := out.Write(columns); err != nil {
 		return err
 	}
-	for _, row := range res.Rows {
-		cells := make([]string, len(row))
+	cells := make([]string, len(columns))
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
 		for i, v := range row {
+			cells[i] = ""
 			if !v.IsNull() {
 				cells[i] = cell(v)
 			}

@@ -59,11 +59,7 @@ func (c *queryCommand) Run(a *app) error {
 		return &usageError{fmt.Errorf("the statement writes, and --read-only was given")}
 	}
 	return a.withNamespace(access(writes), func(db *engram.DB) error {
-		res, err := db.Query(a.ctx, c.Statement, params)
-		if err != nil {
-			return err
-		}
-		return printResult(a.out, res, c.format())
+		return printQuery(a.ctx, a.out, db, c.Statement, params, c.format())
 	})
 }
 

@@ -38,10 +38,17 @@ func deletes(op Op) bool {
 	return false
 }
 
-// Describe returns the plan as EXPLAIN shows it. note, when not nil, may add to
-// the description of each operator.
-func Describe(p *Plan, note func(Op, *result.Plan)) *result.Plan {
-	d := &describer{plan: p, note: note}
+// Notes add to the description of a plan: of each operator, and of each query that
+// has a line of its own, which are unions and what the subqueries in expressions
+// stand under.
+type Notes struct {
+	Op    func(Op, *result.Plan)
+	Query func(*Query, *result.Plan)
+}
+
+// Describe returns the plan as EXPLAIN shows it, with notes unless they are nil.
+func Describe(p *Plan, notes *Notes) *result.Plan {
+	d := &describer{plan: p, notes: notes}
 	root := d.query(p.Query)
 	return &result.Plan{Operator: "ProduceResults", Detail: strings.Join(p.Columns, ", "), Inputs: []*result.Plan{root}}
 }
@@ -49,7 +56,15 @@ func Describe(p *Plan, note func(Op, *result.Plan)) *result.Plan {
 type describer struct {
 	plan *Plan
 	part *Part
-	note func(Op, *result.Plan)
+
+	notes *Notes
+}
+
+func (d *describer) noteQuery(q *Query, p *result.Plan) *result.Plan {
+	if d.notes != nil {
+		d.notes.Query(q, p)
+	}
+	return p
 }
 
 func (d *describer) query(q *Query) *result.Plan {
@@ -67,7 +82,7 @@ func (d *describer) query(q *Query) *result.Plan {
 	if q.Distinct {
 		u.Detail = "distinct"
 	}
-	return u
+	return d.noteQuery(q, u)
 }
 
 func (d *describer) op(op Op) *result.Plan {
@@ -80,11 +95,12 @@ func (d *describer) op(op Op) *result.Plan {
 	}
 	for _, s := range subqueries(op) {
 		if q := d.plan.Subqueries[s]; q != nil {
-			out.Inputs = append(out.Inputs, &result.Plan{Operator: subqueryNames[s.Kind], Inputs: []*result.Plan{d.query(q)}})
+			head := &result.Plan{Operator: subqueryNames[s.Kind], Inputs: []*result.Plan{d.query(q)}}
+			out.Inputs = append(out.Inputs, d.noteQuery(q, head))
 		}
 	}
-	if d.note != nil {
-		d.note(op, out)
+	if d.notes != nil {
+		d.notes.Op(op, out)
 	}
 	return out
 }
@@ -105,19 +121,29 @@ func subqueries(op Op) []*bound.Subquery {
 	return out
 }
 
-// Below returns the operators whose rows go into op: its inputs, and what the
-// subqueries in its expressions end with.
+// Below returns the operators whose rows go into op: its inputs, and what its
+// subqueries end with.
 func (p *Plan) Below(op Op) []Op {
 	var out []Op
 	for _, in := range op.Inputs() {
 		out = append(out, *in)
 	}
+	if c, ok := op.(*CallSubquery); ok {
+		out = append(out, c.Query.Ends()...)
+	}
 	for _, s := range subqueries(op) {
 		if q := p.Subqueries[s]; q != nil {
-			for _, part := range q.Parts {
-				out = append(out, part.Op)
-			}
+			out = append(out, q.Ends()...)
 		}
+	}
+	return out
+}
+
+// Ends returns the operators that the parts of a query end with.
+func (q *Query) Ends() []Op {
+	var out []Op
+	for _, part := range q.Parts {
+		out = append(out, part.Op)
 	}
 	return out
 }

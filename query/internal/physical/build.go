@@ -95,7 +95,7 @@ func live(op logical.Op, slot int) int {
 func (c *compiler) build(op logical.Op) operator {
 	out := c.operator(op)
 	if c.inst.measure {
-		m := &measured{op: out, inst: c.inst}
+		m := &measured{op: out, meter: meter{inst: c.inst}}
 		c.inst.measures[op] = m
 		return m
 	}

@@ -9,6 +9,7 @@ import (
 	"engram/query/internal/eval"
 	"engram/query/internal/fault"
 	"engram/query/internal/recall"
+	"engram/query/internal/spool"
 )
 
 // Budget bounds one execution. A zero field means the default, a negative one
@@ -64,6 +65,9 @@ type Input struct {
 	Tuning *recall.Tuning
 	// Measure counts rows and time per operator.
 	Measure bool
+	// Rows takes the rows of the result, which then has none and whose size the
+	// budget of memory does not count; nil: they are in the result.
+	Rows *spool.Spool
 }
 
 // exec is the state of one execution that all its operators share.

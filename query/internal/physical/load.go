@@ -11,6 +11,28 @@ type loader struct {
 	nodes map[value.NodeID]value.Value
 	edges map[value.EdgeID]value.Value
 	loads int
+	held  int64 // bytes of what is kept
+}
+
+// keepLoaded is how many bytes of nodes and edges stay loaded between the rows of a
+// result that leaves memory.
+const keepLoaded = 8 << 20
+
+// trim lets go of what is kept when it is much.
+func (l *loader) trim() error {
+	if l.held < keepLoaded {
+		return nil
+	}
+	held := l.held
+	l.nodes, l.edges, l.held = nil, nil, 0
+	return l.x.grow(-held)
+}
+
+// took counts content that was loaded.
+func (l *loader) took(v value.Value) error {
+	n := int64(v.Size())
+	l.held += n
+	return l.x.grow(n)
 }
 
 // remember reports whether loaded content should be kept for the next reference
@@ -109,7 +131,7 @@ func (l *loader) node(v value.Value) (value.Value, error) {
 		}
 		l.nodes[id] = out
 	}
-	return out, l.x.grow(int64(out.Size()))
+	return out, l.took(out)
 }
 
 func (l *loader) edge(v value.Value) (value.Value, error) {
@@ -135,7 +157,7 @@ func (l *loader) edge(v value.Value) (value.Value, error) {
 		}
 		l.edges[id] = out
 	}
-	return out, l.x.grow(int64(out.Size()))
+	return out, l.took(out)
 }
 
 func (l *loader) path(p *value.Path) (value.Value, error) {

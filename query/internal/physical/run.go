@@ -69,6 +69,7 @@ type instance struct {
 	procs   Procedures
 	root    *union
 	tracker *tracker // kept from run to run
+	held    heldRows // of a result that is not spooled
 	unions  []*union // of all queries, those inside others too
 	subs    map[*bound.Subquery]*union
 	// known are the answers of subqueries that do not depend on the row.
@@ -76,6 +77,7 @@ type instance struct {
 	deletes  bool
 	src      *rand.PCG
 	rand     *rand.Rand
+	start    time.Time
 	started  value.DateTime
 	begun    value.DateTime
 	stepFn   func(int) error
@@ -83,12 +85,14 @@ type instance struct {
 	nowFn    func() value.DateTime
 	measure  bool
 	measures map[logical.Op]*measured
+	queries  map[*logical.Query]*union // when measuring
 }
 
 func newInstance(p *logical.Plan, procs Procedures, measure bool) (*instance, error) {
 	inst := &instance{plan: p, procs: procs, measure: measure, src: rand.NewPCG(0, 0)}
 	if measure {
 		inst.measures = map[logical.Op]*measured{}
+		inst.queries = map[*logical.Query]*union{}
 	}
 	inst.rand = rand.New(inst.src)
 	inst.stepFn = inst.exec.step
@@ -105,6 +109,10 @@ func newInstance(p *logical.Plan, procs Procedures, measure bool) (*instance, er
 // query builds the operators of a query.
 func (inst *instance) query(q *logical.Query) (*union, error) {
 	u := &union{distinct: q.Distinct}
+	if inst.measure {
+		u.meter.inst = inst
+		inst.queries[q] = u
+	}
 	for _, p := range q.Parts {
 		c := &compiler{inst: inst, part: p, arg: &argument{}}
 		part := &part{def: p, arg: c.arg}
@@ -126,22 +134,26 @@ func (inst *instance) run(ctx context.Context, in Input) (*result.Result, error)
 	if err := inst.prepare(ctx, in); err != nil {
 		return nil, err
 	}
-	rows, err := inst.collect()
+	out := inst.rows()
+	defer out.drop()
+	n, err := inst.collect(out)
 	if err != nil {
 		return nil, err
 	}
-	res := &result.Result{Columns: inst.plan.Columns, Rows: rows}
+	res := &result.Result{Columns: inst.plan.Columns}
 	if inst.w != nil {
 		if res.Counters, err = inst.w.finish(); err != nil {
 			return nil, err
 		}
 	}
-	l := loader{x: &inst.exec}
-	if err := l.load(rows); err != nil {
+	if res.Rows, err = out.finish(); err != nil {
 		return nil, err
 	}
 	if inst.measure {
-		res.Plan = inst.describe()
+		held := inst.in.Budget.Memory - inst.memory
+		res.Plan = inst.describe(&meter{
+			rows: n, time: inst.in.Now().Sub(inst.start), hits: inst.taken(), peak: max(held, inst.root.meter.peak),
+		})
 	}
 	return res, nil
 }
@@ -174,53 +186,12 @@ func (inst *instance) prepare(ctx context.Context, in Input) error {
 		}
 	}
 	inst.src.Seed(in.Seed[0], in.Seed[1])
-	inst.started = dateTime(now)
+	inst.start, inst.started = now, dateTime(now)
 	inst.begun = inst.started
 	if !in.Transaction.IsZero() {
 		inst.begun = dateTime(in.Transaction)
 	}
 	return ctx.Err()
-}
-
-// collect runs the statement to its end and keeps its rows.
-func (inst *instance) collect() ([][]value.Value, error) {
-	if err := inst.root.open(&inst.exec, nil, nil); err != nil {
-		return nil, err
-	}
-	width := len(inst.plan.Columns)
-	var rows [][]value.Value
-	var flat []value.Value // the rows' memory, a chunk at a time
-	for {
-		b, err := inst.root.next()
-		if err != nil {
-			return nil, err
-		}
-		if b == nil {
-			return rows, nil
-		}
-		if width == 0 {
-			continue
-		}
-		if int64(len(rows)+b.N) > inst.in.Budget.Rows {
-			return nil, exhausted("rows", inst.in.Budget.Rows, "")
-		}
-		if rows == nil {
-			rows = make([][]value.Value, 0, b.N)
-		}
-		flat = make([]value.Value, width*b.N)
-		size := int64(0)
-		for i := range b.N {
-			row := flat[i*width : (i+1)*width : (i+1)*width]
-			for c := range row {
-				row[c] = b.Cols[c][i]
-				size += int64(row[c].Size())
-			}
-			rows = append(rows, row)
-		}
-		if err := inst.grow(size + int64(24*b.N)); err != nil {
-			return nil, err
-		}
-	}
 }
 
 // release lets go of what the run was given. Columns keep old values until they
@@ -232,6 +203,7 @@ func (inst *instance) release() {
 		}
 	}
 	inst.exec = exec{}
+	inst.held = heldRows{}
 	clear(inst.known)
 	if inst.tracker != nil {
 		inst.tracker.w = nil
@@ -352,6 +324,7 @@ type union struct {
 	args     []value.Value
 	opened   bool
 	b        batch.Batch
+	meter    meter // with an instance when measuring
 }
 
 func (u *union) open(x *exec, slots []int, args []value.Value) error {
@@ -364,6 +337,13 @@ func (u *union) open(x *exec, slots []int, args []value.Value) error {
 }
 
 func (u *union) next() (*batch.Batch, error) {
+	if u.meter.inst != nil {
+		return u.meter.around(u.pull)
+	}
+	return u.pull()
+}
+
+func (u *union) pull() (*batch.Batch, error) {
 	for u.at < len(u.parts) {
 		p := u.parts[u.at]
 		if !u.opened {
