@@ -2,8 +2,6 @@ package engram
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -151,19 +149,24 @@ func (db *DB) runOptions(began time.Time) *query.RunOptions {
 	}
 }
 
-// arguments converts parameters, in order of name so that errors are the same
-// every time.
+// arguments converts parameters. Of several errors it returns that of the first
+// name, so that it is the same every time.
 func arguments(params map[string]any) (map[string]value.Value, error) {
 	if len(params) == 0 {
 		return nil, nil
 	}
 	out := make(map[string]value.Value, len(params))
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		v, err := value.FromAny(params[name])
-		if err != nil {
-			return nil, &Error{Code: CodeInvalidArgument, Message: "parameter $" + name + ": " + err.Error(), Err: err}
+	wrong := ""
+	var bad error
+	for name, p := range params {
+		v, err := value.FromAny(p)
+		if err != nil && (bad == nil || name < wrong) {
+			wrong, bad = name, err
 		}
 		out[name] = v
+	}
+	if bad != nil {
+		return nil, &Error{Code: CodeInvalidArgument, Message: "parameter $" + wrong + ": " + bad.Error(), Err: bad}
 	}
 	return out, nil
 }

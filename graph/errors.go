@@ -103,8 +103,15 @@ var causes = []struct {
 
 // wrap gives an error of a layer below its code.
 func wrap(err error) error {
+	if err == nil { // apart, so that it costs nothing
+		return nil
+	}
+	return wrapped(err)
+}
+
+func wrapped(err error) error {
 	var e *Error
-	if err == nil || errors.As(err, &e) {
+	if errors.As(err, &e) {
 		return err
 	}
 	var damaged *record.DamagedError
@@ -118,6 +125,8 @@ func wrap(err error) error {
 	}
 	return &Error{Code: Internal, Message: err.Error(), Err: err}
 }
+
+var errTxDone = fail(TxDone, "the transaction has ended")
 
 func errTaken(what, id string) error {
 	return &Error{

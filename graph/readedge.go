@@ -114,15 +114,46 @@ func (tx *Tx) EdgeProp(id value.EdgeID, k value.KeyID) (value.Value, error) {
 			return v, nil
 		}
 	}
-	e, err := tx.edge(id)
-	if e == nil || err != nil || k == 0 {
+	if err := tx.check(); err != nil || k == 0 {
 		return value.Null, err
 	}
-	p, ok := record.GetProp(e.Props, k)
+	if _, _, _, ok := tx.topo.EdgeEnds(id); !ok {
+		return value.Null, nil
+	}
+	p, ok, err := tx.storedEdgeProp(id, k)
+	if err != nil {
+		return value.Null, err
+	}
 	if !ok && k == idKey {
-		return value.String(tx.db.tag.Edge(id, e.CreatedMS)), nil
+		ms, _ := tx.topo.EdgeCreated(id)
+		return value.String(tx.db.tag.Edge(id, ms)), nil
 	}
 	return tx.edgeValue(id, p)
+}
+
+// storedEdgeProp finds a property in the record of an edge that is there.
+func (tx *Tx) storedEdgeProp(id value.EdgeID, k value.KeyID) (p record.Prop, ok bool, err error) {
+	if tx.w != nil {
+		if e := tx.w.edges[id]; e != nil {
+			p, ok = record.GetProp(e.rec.Props, k)
+			return p, ok, nil
+		}
+	}
+	block := record.BlockOf(id)
+	payload, err := tx.blockPayload(block)
+	if err != nil {
+		return p, false, err
+	}
+	there := false
+	if payload != nil {
+		if p, there, ok, err = record.EdgePropInBlock(id, payload, k); err != nil {
+			return p, false, tx.damaged(store.Edges, blockKey(block), err)
+		}
+	}
+	if !there {
+		err = wrap(tx.db.seal.Damaged(store.Edges, blockKey(block), "an edge is missing"))
+	}
+	return p, ok, err
 }
 
 // EdgeKeys appends the keys of the edge's stored properties in ascending order.

@@ -1,11 +1,15 @@
 package graph
 
-import "engram/graph/value"
+import (
+	"slices"
+
+	"engram/graph/value"
+)
 
 // gatherHot fills out with what needs no record, and returns the positions that
 // do.
 func (tx *Tx) gatherHot(ids []value.NodeID, k value.KeyID, out []value.Value) ([]int, error) {
-	at := tx.see[:0]
+	at := slices.Grow(tx.see[:0], len(ids))
 	dying := tx.w != nil && len(tx.w.dying) > 0
 	col, hot := tx.keys.hot[k]
 	if hot && !dying {

@@ -179,7 +179,7 @@ func (tx *Tx) checkWrite() error {
 // end gives back what the transaction holds, once.
 func (tx *Tx) end() {
 	if tx.err == nil {
-		tx.err = fail(TxDone, "the transaction has ended")
+		tx.err = errTxDone
 	}
 	if tx.snap != nil {
 		tx.snap.Close()

@@ -86,6 +86,7 @@ type Engine[V any] struct {
 	bytes    int            // of pending
 	retired  []*writeSet[V] // durable, still in the memtable
 	progress chan struct{}  // closed and replaced whenever a group ends or a snapshot closes
+	waiting  int            // how many wait for progress
 	poison   error
 	closing  bool
 	closed   bool
@@ -222,17 +223,28 @@ func (e *Engine[V]) waitUntil(ctx context.Context, ok func() bool) error {
 			return nil
 		}
 		open, progress := e.open, e.progress
+		e.waiting++
 		e.mu.Unlock()
+		var err error
 		select {
 		case <-progress:
 		case <-ctx.Done():
-			return fmt.Errorf("%w: %d in use: %w", ErrSnapshotsOpen, open, ctx.Err())
+			err = fmt.Errorf("%w: %d in use: %w", ErrSnapshotsOpen, open, ctx.Err())
+		}
+		e.mu.Lock()
+		e.waiting--
+		e.mu.Unlock()
+		if err != nil {
+			return err
 		}
 	}
 }
 
 // signalLocked wakes everyone who waits for the state to change.
 func (e *Engine[V]) signalLocked() {
+	if e.waiting == 0 {
+		return
+	}
 	close(e.progress)
 	e.progress = make(chan struct{})
 }
@@ -254,6 +266,12 @@ func (e *Engine[V]) unpin(d *durable[V]) {
 		// the next read, too.
 		_ = d.reader.Close()
 	}
+}
+
+// leaveLocked counts a snapshot or slot out.
+func (e *Engine[V]) leaveLocked() {
+	e.open--
+	e.signalLocked()
 }
 
 // headLocked is the newest finished write-set, nil if all are durable.

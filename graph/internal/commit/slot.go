@@ -270,8 +270,7 @@ func (s *Slot[V]) release() {
 	s.done = true
 	e.unpin(s.base)
 	e.mu.Lock()
-	e.open--
-	e.signalLocked()
+	e.leaveLocked()
 	e.mu.Unlock()
 	e.slot <- struct{}{}
 }

@@ -183,12 +183,17 @@ func (s *Snapshot[V]) Close() {
 			e.trimUndoLocked()
 		}
 	}
-	e.mu.Unlock()
-	if s.base != nil {
-		e.unpin(s.base)
+	if s.base == nil || s.base.refs > 1 { // nothing to close: no need to let go of the lock
+		if s.base != nil {
+			s.base.refs--
+		}
+		e.leaveLocked()
+		e.mu.Unlock()
+		return
 	}
+	e.mu.Unlock()
+	e.unpin(s.base)
 	e.mu.Lock()
-	e.open--
-	e.signalLocked()
+	e.leaveLocked()
 	e.mu.Unlock()
 }

@@ -61,7 +61,7 @@ func AppendBlock(b []byte, edges []Edge) ([]byte, []EdgeLarge, error) {
 // WalkBlock calls fn for the edges of a block in ascending order of id, with
 // Props nil and the encoded properties apart, until fn returns false.
 func WalkBlock(block uint64, b []byte, fn func(e Edge, props []byte) bool) error {
-	c := &cursor{b: b}
+	c := cursor{b: b}
 	n := c.count(6)
 	if n > BlockSize {
 		c.fail(fmt.Errorf("%d edges in a block of %d", n, BlockSize))
@@ -121,20 +121,36 @@ func DecodeProps(b []byte) ([]Prop, error) {
 // EdgeInBlock finds one edge in a block, with its properties decoded; nil when
 // it is not there.
 func EdgeInBlock(id value.EdgeID, b []byte) (*Edge, error) {
-	var found *Edge
-	var bad error
-	err := WalkBlock(BlockOf(id), b, func(e Edge, props []byte) bool {
-		if e.ID != id {
-			return e.ID < id
-		}
-		e.Props, bad = DecodeProps(props)
-		found = &e
-		return false
-	})
-	if bad != nil {
-		return nil, bad
+	e, props, ok, err := findEdge(id, b)
+	if !ok || err != nil {
+		return nil, err
 	}
-	return found, err
+	if e.Props, err = DecodeProps(props); err != nil {
+		return nil, err
+	}
+	return &e, nil
+}
+
+// EdgePropInBlock finds one property of one edge in a block; there is false when
+// the edge is not in it, ok is false when it has no such property.
+func EdgePropInBlock(id value.EdgeID, b []byte, key value.KeyID) (p Prop, there, ok bool, err error) {
+	_, props, there, err := findEdge(id, b)
+	if !there || err != nil {
+		return Prop{}, there, false, err
+	}
+	p, ok, err = FindProp(props, key)
+	return p, true, ok, err
+}
+
+// findEdge finds one edge in a block.
+func findEdge(id value.EdgeID, b []byte) (found Edge, props []byte, ok bool, err error) {
+	err = WalkBlock(BlockOf(id), b, func(e Edge, encoded []byte) bool {
+		if e.ID == id {
+			found, props, ok = e, encoded, true
+		}
+		return e.ID < id
+	})
+	return found, props, ok, err
 }
 
 // PutEdge replaces or inserts an edge in a block's list.

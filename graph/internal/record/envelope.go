@@ -101,12 +101,26 @@ func (s Sealer) Open(space store.Space, key, sealed []byte) ([]byte, error) {
 }
 
 func (s Sealer) sum(space store.Space, key, head, payload []byte) uint32 {
-	var pre [17]byte
-	binary.LittleEndian.PutUint64(pre[:], s.Tag)
-	pre[8] = byte(space)
-	binary.LittleEndian.PutUint32(pre[9:], uint32(len(key)))
-	copy(pre[13:], head)
-	c := crc32.Update(0, castagnoli, pre[:])
-	c = crc32.Update(c, castagnoli, key)
+	// Bytes handed to package crc32 are moved to the heap, so the few in front of the
+	// key are summed up here.
+	c := ^uint32(0)
+	c = sumBytes(c, s.Tag, 8)
+	c = sumBytes(c, uint64(space), 1)
+	c = sumBytes(c, uint64(uint32(len(key))), 4)
+	for _, b := range head { // three bytes, and a zero
+		c = sumBytes(c, uint64(b), 1)
+	}
+	c = sumBytes(c, 0, 1)
+	c = crc32.Update(^c, castagnoli, key)
 	return crc32.Update(c, castagnoli, payload)
+}
+
+// sumBytes goes on with an inverted checksum over the n lowest bytes of v, lowest
+// first.
+func sumBytes(c uint32, v uint64, n int) uint32 {
+	for range n {
+		c = castagnoli[byte(c)^byte(v)] ^ c>>8
+		v >>= 8
+	}
+	return c
 }

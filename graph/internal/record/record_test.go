@@ -146,6 +146,17 @@ func TestBlockRoundTrip(t *testing.T) {
 			if err != nil || e == nil || !cmp.Equal(*e, want[i], sameValue) {
 				t.Fatalf("edge %d: %v %v", want[i].ID, e, err)
 			}
+			keys := []value.KeyID{1, 500}
+			for _, p := range want[i].Props {
+				keys = append(keys, p.Key, p.Key+1)
+			}
+			for _, k := range keys {
+				wantProp, has := record.GetProp(want[i].Props, k)
+				p, there, ok, err := record.EdgePropInBlock(want[i].ID, enc, k)
+				if err != nil || !there || ok != has || !cmp.Equal(p, wantProp, sameValue) {
+					t.Fatalf("property %d of edge %d: %v %v %v %v", k, want[i].ID, p, there, ok, err)
+				}
+			}
 			want2 := record.DropEdge(append([]record.Edge(nil), want...), want[i].ID)
 			if len(want2) != len(want)-1 {
 				t.Fatalf("dropping edge %d left %d of %d", want[i].ID, len(want2), len(want))
@@ -239,6 +250,7 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 		_, _ = record.EdgeInBlock(3, b)
+		_, _, _, _ = record.EdgePropInBlock(3, b, 2)
 		_, _ = record.DecodeProps(b)
 		_, _ = record.DecodeValue(b)
 		_, _ = record.Sealer{}.Open(store.Nodes, nil, b)

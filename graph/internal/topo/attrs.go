@@ -1,6 +1,10 @@
 package topo
 
-import "engram/graph/value"
+import (
+	"math"
+
+	"engram/graph/value"
+)
 
 // EdgeAttr names a property of edges that the topology keeps.
 type EdgeAttr uint8
@@ -8,7 +12,7 @@ type EdgeAttr uint8
 // The edge attributes: the properties weight, layer and inhibitory as the user
 // asserted them. Learned weights are apart, see Learned.
 const (
-	Weight     EdgeAttr = iota // exact when a float32 holds it
+	Weight     EdgeAttr = iota // exact when a float32 holds it, or one and six decimals
 	Layer                      // exact when an integer from 0 to 255
 	Inhibitory                 // exact when a boolean
 )
@@ -30,6 +34,9 @@ func (v *Version) EdgeAttrSlot(s Slot, a EdgeAttr) (value.Value, State) {
 	case state == attrAbsent:
 		return value.Null, Absent
 	case state == attrRecord:
+		if a == Weight && p.flags[i]&flagDecimal != 0 {
+			return value.Float(sixDecimals(p.weight[i])), Exact
+		}
 		return value.Null, SeeRecord
 	case a == Layer:
 		return value.Int(int64(p.layer[i])), Exact
@@ -74,11 +81,15 @@ func (p *edgePage) set(i uint32, a EdgeAttr, val value.Value, tok *token) {
 	}
 	switch a {
 	case Weight:
+		decimal := false
 		if state != attrAbsent {
 			var w float32
 			w, state = encodeWeight(val)
 			column(p, &p.weight, colWeight, tok)[i] = w
+			decimal = state == attrRecord && val.Kind() == value.KindFloat &&
+				floatBits(sixDecimals(w)) == floatBits(val.AsFloat())
 		}
+		p.setFlag(i, flagDecimal, decimal, tok)
 	case Layer:
 		if n := val.AsInt(); val.Kind() == value.KindInt && n >= 0 && n <= 255 {
 			state = attrOne
@@ -94,6 +105,12 @@ func (p *edgePage) set(i uint32, a EdgeAttr, val value.Value, tok *token) {
 	}
 	p.setAttr(i, uint8(2*a), state, tok)
 }
+
+// sixDecimals is the decimal number of six places that is nearest to w: for weights
+// as people write them, such as 0.15, that is the very float64 that was rounded to
+// w. Both numbers divided are exact, so the quotient is the nearest float64, as a
+// parser's is.
+func sixDecimals(w float32) float64 { return math.RoundToEven(float64(w)*1e6) / 1e6 }
 
 // encodeWeight rounds a weight and says whether that was exact; a value that is
 // no number becomes NaN.
@@ -116,11 +133,8 @@ func encodeWeight(val value.Value) (float32, uint8) {
 }
 
 func (p *edgePage) setLearned(i uint32, w float32, ok bool, tok *token) {
-	flags := column(p, &p.flags, colFlags, tok)
-	if !ok {
-		flags[i] &^= flagLearned
-		return
+	p.setFlag(i, flagLearned, ok, tok)
+	if ok {
+		column(p, &p.learned, colLearned, tok)[i] = w
 	}
-	flags[i] |= flagLearned
-	column(p, &p.learned, colLearned, tok)[i] = w
 }

@@ -42,6 +42,9 @@ const (
 	flagLayer      = 2
 	flagInhibitory = 4
 	flagLearned    = 1 << 6
+	// flagDecimal, with a weight whose state is attrRecord: it is the number of six
+	// decimals nearest to the float32. Who does not know the flag sees the record.
+	flagDecimal = 1 << 7
 )
 
 // The states of a two-bit attribute.
@@ -123,6 +126,17 @@ func (p *edgePage) flag(i uint32) uint8 {
 func (p *edgePage) setAttr(i uint32, shift, state uint8, tok *token) {
 	old := p.flag(i)
 	next := old&^(3<<shift) | state<<shift
+	if next != old {
+		column(p, &p.flags, colFlags, tok)[i] = next
+	}
+}
+
+func (p *edgePage) setFlag(i uint32, flag uint8, on bool, tok *token) {
+	old := p.flag(i)
+	next := old &^ flag
+	if on {
+		next |= flag
+	}
 	if next != old {
 		column(p, &p.flags, colFlags, tok)[i] = next
 	}

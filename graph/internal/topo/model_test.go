@@ -231,7 +231,7 @@ func attrExact(a EdgeAttr) func(value.Value) bool {
 	return func(v value.Value) bool {
 		switch a {
 		case Weight:
-			return v.Kind() == value.KindInt && v.AsInt() < 1<<24 || v.Kind() == value.KindFloat && float64(float32(v.AsFloat())) == v.AsFloat()
+			return v.Kind() == value.KindInt && v.AsInt() < 1<<24 || v.Kind() == value.KindFloat && exactWeight(v.AsFloat())
 		case Layer:
 			return v.Kind() == value.KindInt && v.AsInt() >= 0 && v.AsInt() < 256
 		}

@@ -52,7 +52,7 @@ func genLabels(t *rapid.T) []value.LabelID {
 
 func genValue(t *rapid.T) value.Value {
 	return rapid.SampledFrom([]value.Value{
-		value.Null, value.Bool(true), value.Bool(false), value.Int(7), value.Int(1 << 40), value.Int(300), value.Float(0.5), value.Float(0.1),
+		value.Null, value.Bool(true), value.Bool(false), value.Int(7), value.Int(1 << 40), value.Int(300), value.Float(0.5), value.Float(0.1), value.Float(0.12345678),
 		value.String("Working"), value.String(""), value.List(nil),
 		value.String("a string of more than sixty-four bytes, which is too long to be interned"),
 		value.OfDate(value.Date{Days: -3}), value.OfDateTime(value.DateTime{Seconds: -5, Nanos: 7e6}),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
@@ -21,6 +22,9 @@ type reader struct {
 	path    string
 	seq     store.Seq
 	buckets [store.SpaceCount]*bbolt.Bucket
+	// cursors are kept from one Get to the next, for whoever takes them: a cursor
+	// has a stack to grow.
+	cursors [store.SpaceCount]atomic.Pointer[bbolt.Cursor]
 }
 
 func (r *reader) Seq() store.Seq { return r.seq }
@@ -40,12 +44,22 @@ func (r *reader) Get(space store.Space, key []byte) (value []byte, err error) {
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer r.recover(&err)
-	return get(b, key), nil
+	c := r.cursor(space, b)
+	value = get(c, key)
+	r.cursors[space].Store(c) // not after a panic
+	return value, nil
 }
 
-func get(b *bbolt.Bucket, key []byte) []byte {
-	v := b.Get(key)
-	if v == nil {
+func (r *reader) cursor(space store.Space, b *bbolt.Bucket) *bbolt.Cursor {
+	if c := r.cursors[space].Swap(nil); c != nil {
+		return c
+	}
+	return b.Cursor()
+}
+
+func get(c *bbolt.Cursor, key []byte) []byte {
+	k, v := c.Seek(key)
+	if v == nil || !bytes.Equal(k, key) {
 		return nil
 	}
 	touch(v)
@@ -60,9 +74,11 @@ func (r *reader) GetMany(space store.Space, keys, out [][]byte) (_ [][]byte, err
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer r.recover(&err)
+	c := r.cursor(space, b)
 	for _, key := range keys {
-		out = append(out, get(b, key))
+		out = append(out, get(c, key))
 	}
+	r.cursors[space].Store(c)
 	return out, nil
 }
 
