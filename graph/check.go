@@ -34,6 +34,7 @@ type Report struct {
 	Overflow int64 // values out of line
 	Log      int64 // log entries
 	Texts    int64 // nodes in the text index
+	Learned  int64 // events of learning
 	Records  int64 // all records whose checksum was verified
 }
 
@@ -90,7 +91,7 @@ func (db *DB) Check(ctx context.Context) (*Report, error) {
 		return nil, wrap(err)
 	}
 	for _, step := range []func() error{
-		c.meta, c.names, c.nodes, c.edges, c.index, c.overflow, c.log, c.rest, c.counters, c.adjacency, c.topologyFile, c.vocabulary, c.text,
+		c.meta, c.names, c.nodes, c.edges, c.index, c.overflow, c.log, c.rest, c.counters, c.adjacency, c.topologyFile, c.vocabulary, c.learning, c.text,
 	} {
 		if err := step(); err != nil {
 			return c.report, wrap(err)

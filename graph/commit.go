@@ -102,6 +102,10 @@ func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 		return nil, nil, err
 	}
 	puts = countPuts(tx.w.declared.puts(puts, tx.db.seal), tx.db.seal, tx.base.counts, counts)
+	puts, activity, err := tx.learnPuts(puts)
+	if err != nil {
+		return nil, nil, err
+	}
 	if puts, err = tx.schemaPuts(tx.w.vocabPuts(puts, tx.db.seal)); err != nil {
 		return nil, nil, err
 	}
@@ -112,7 +116,7 @@ func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 	}
 	next := &state{
 		topo: w.ed.Commit(uint64(seq)), names: tx.names, keys: tx.keys, marks: w.marks,
-		schema: tx.schema, counts: counts, vocab: tx.vocab, partial: tx.base.partial,
+		schema: tx.schema, counts: counts, vocab: tx.vocab, activity: activity, partial: tx.base.partial,
 		changed: changed, recent: tx.db.recentText(tx.base, uint64(seq), changed),
 	}
 	return puts, next, nil
@@ -250,6 +254,9 @@ func (tx *Tx) entry(changed []text.Doc) *logentry.Entry {
 		if !w.edges[a.ID].deleted {
 			out.Attrs = append(out.Attrs, a)
 		}
+	}
+	if w.learn != nil {
+		out.Learned = slices.DeleteFunc(w.learn.sets, func(s logentry.LearnedSet) bool { return !tx.edgeLives(s.ID) })
 	}
 	for _, c := range changed {
 		out.TextChanged = append(out.TextChanged, c.Node)

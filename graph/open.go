@@ -127,6 +127,9 @@ func (l *loaded) load(place place) error {
 	if err := l.vocabulary(); err != nil {
 		return err
 	}
+	if err := l.activity(); err != nil {
+		return err
+	}
 	if err := l.schema(); err != nil {
 		return err
 	}
@@ -261,5 +264,5 @@ func (l *loaded) topology() (*topo.Version, error) {
 	if err := l.loadEdges(b); err != nil {
 		return nil, err
 	}
-	return b.Build(uint64(l.r.Seq())), nil
+	return l.learned(b.Build(uint64(l.r.Seq())))
 }

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"engram/graph/internal/learn"
 	"engram/graph/internal/logentry"
 	"engram/graph/internal/store"
 	"engram/graph/internal/topo"
@@ -88,6 +89,11 @@ func replayEntry(ed *topo.Editor, keys *keyTable, e *logentry.Entry) error {
 			if err := ed.SetEdgeAttr(a.ID, attr, a.Value); err != nil {
 				return err
 			}
+		}
+	}
+	for _, s := range e.Learned {
+		if err := ed.SetLearned(s.ID, float32(learn.Float(s.Units)), s.Units != 0); err != nil {
+			return err
 		}
 	}
 	return replayRemovals(ed, e)

@@ -56,6 +56,9 @@ func dump(s *state, v *topo.Version) []string {
 				x, state := v.EdgeAttr(a.Edge, attr)
 				line += fmt.Sprint(" ", state, x)
 			}
+			slot, _ := v.EdgeSlot(a.Edge)
+			w, learned := v.LearnedSlot(slot)
+			line += fmt.Sprint(" ", w, learned)
 		}
 		out = append(out, line)
 	}

@@ -22,7 +22,9 @@ type state struct {
 	// of their indexes by id.
 	schema *schemaTable
 	vocab  *vocab.Vocabulary
-	counts map[uint64]counts64
+	// activity is how nodes were used.
+	activity activities
+	counts   map[uint64]counts64
 	// partial says that a bulk load into an empty graph is under way: the store has
 	// elements that the topology does not have yet.
 	partial bool

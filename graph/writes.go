@@ -34,6 +34,7 @@ type writes struct {
 	blocks map[uint64]struct{} // of edges, to count keys
 	graves map[value.NodeID]bool
 	vocab  map[string][]byte // changed records, nil for a deleted one
+	learn  *learning         // nil until something is learned
 	names  []store.Put
 	hot    []logentry.HotSet
 	attrs  []logentry.AttrSet
@@ -74,7 +75,7 @@ func newWrites(slot *commit.Slot[*state], s *state) *writes {
 
 // empty reports whether nothing was changed.
 func (w *writes) empty() bool {
-	return len(w.nodes) == 0 && len(w.edges) == 0 && len(w.index) == 0 && len(w.names) == 0 && len(w.swept) == 0 && len(w.graves) == 0 && len(w.vocab) == 0 && w.declaredSize() == 0
+	return len(w.nodes) == 0 && len(w.edges) == 0 && len(w.index) == 0 && len(w.names) == 0 && len(w.swept) == 0 && len(w.graves) == 0 && len(w.vocab) == 0 && w.declaredSize() == 0 && w.learn.empty()
 }
 
 // charge counts bytes that a change will write and refuses to go over the limits
@@ -82,7 +83,7 @@ func (w *writes) empty() bool {
 func (tx *Tx) charge(bytes int) error {
 	w, o := tx.w, &tx.db.opts
 	w.bytes += bytes
-	if keys := len(w.nodes) + len(w.blocks) + len(w.index) + len(w.names) + w.declaredSize(); w.bytes > o.MaxBytes || keys > o.MaxKeys {
+	if keys := len(w.nodes) + len(w.blocks) + len(w.index) + len(w.names) + w.declaredSize() + w.learn.keys(); w.bytes > o.MaxBytes || keys > o.MaxKeys {
 		return tx.doom(fail(LimitExceeded,
 			"the transaction changes about %d keys and %d bytes; at most %d keys and %d bytes are allowed: split it or load in bulk",
 			keys, w.bytes, o.MaxKeys, o.MaxBytes))

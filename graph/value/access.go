@@ -53,3 +53,29 @@ type Activity struct {
 	// LastUsed is in milliseconds since 1970; 0 when it was not used.
 	LastUsed int64
 }
+
+// Use is one time at which memories were used together: an entry of the learning
+// queue.
+type Use struct {
+	At    int64 // milliseconds since 1970
+	Nodes []UsedNode
+}
+
+// UsedNode is a memory that was used.
+type UsedNode struct {
+	Node     NodeID
+	Strength float64 // how much it was of use, from 0 to 1
+	// Seed says that the question itself named the memory: two of those tell nothing
+	// about each other.
+	Seed bool
+}
+
+// Learned is one event of learning.
+type Learned struct {
+	At   int64  // milliseconds since 1970
+	Kind string // "used", "strengthened" or "linked"
+	Node NodeID // of used
+	Edge EdgeID // of strengthened and linked
+	// Weight was added to what the edge had learned, of strengthened.
+	Weight float64
+}

@@ -59,6 +59,7 @@ const (
 	Supersedes  = "SUPERSEDES"  // the start replaces the end
 	Contradicts = "CONTRADICTS" // the start says the opposite of the end
 	Related     = "RELATED"
+	Activates   = "ACTIVATES" // thinking of the start brings up the end
 	Contains    = "CONTAINS"
 	Precedes    = "TEMPORALLY_PRECEDES"
 )

@@ -16,12 +16,14 @@ import (
 //
 //	1  first
 //	2  may end with counts
-const version = 2
+//	3  may end with learned weights; written only by an entry that has some
+const version = 3
 
 // The bits of an entry's flags.
 const (
 	flagBulk = 1 << iota
 	flagCounts
+	flagLearned
 )
 
 // Entry is one transaction as followers see it. Order inside a slice is the
@@ -42,6 +44,7 @@ type Entry struct {
 	Attrs            []AttrSet
 	TextChanged      []value.NodeID // in ascending order
 	EdgesSwept       []value.EdgeID // records of edges that ended with a node before, ascending
+	Learned          []LearnedSet   // of edges that are there at the end, in the order of the changes
 	// Counts, when known, is how many elements there are after the transaction: a
 	// follower can tell whether it missed something.
 	Counts *Counts
@@ -86,6 +89,13 @@ type AttrSet struct {
 	Value value.Value
 }
 
+// LearnedSet is the learned weight of an edge, in the units of package learn; 0 when
+// nothing is learned any more.
+type LearnedSet struct {
+	ID    value.EdgeID
+	Units int32
+}
+
 // Append appends the payload of an entry.
 func Append(b []byte, e *Entry) ([]byte, error) {
 	flags := byte(0)
@@ -95,7 +105,11 @@ func Append(b []byte, e *Entry) ([]byte, error) {
 	if e.Counts != nil {
 		flags |= flagCounts
 	}
-	b = append(b, version, flags)
+	v := byte(2)
+	if len(e.Learned) > 0 {
+		v, flags = version, flags|flagLearned
+	}
+	b = append(b, v, flags)
 	for _, v := range []uint64{uint64(e.NodeFrom), uint64(e.NodeTo), uint64(e.EdgeFrom), uint64(e.EdgeTo)} {
 		b = binary.AppendUvarint(b, v)
 	}
@@ -136,6 +150,13 @@ func Append(b []byte, e *Entry) ([]byte, error) {
 	if e.Counts != nil {
 		b = binary.AppendUvarint(b, e.Counts.Nodes)
 		b = binary.AppendUvarint(b, e.Counts.Edges)
+	}
+	if len(e.Learned) > 0 {
+		b = binary.AppendUvarint(b, uint64(len(e.Learned)))
+		for _, l := range e.Learned {
+			b = binary.AppendUvarint(b, uint64(l.ID))
+			b = binary.AppendVarint(b, int64(l.Units))
+		}
 	}
 	return b, nil
 }
@@ -225,6 +246,14 @@ func (r *reader) int() int64 {
 	return v
 }
 
+func (r *reader) units() int32 {
+	v := r.int()
+	if v != int64(int32(v)) {
+		r.err, r.b = errShort, nil
+	}
+	return int32(v)
+}
+
 // each reads a count and calls fn so often; an item takes at least a byte.
 func (r *reader) each(fn func()) {
 	n := r.uint()
@@ -248,7 +277,7 @@ func Decode(b []byte) (*Entry, error) {
 		return nil, fmt.Errorf("not a log entry of a version up to %d", version)
 	}
 	e := &Entry{Bulk: b[1]&flagBulk != 0}
-	counted := b[1]&flagCounts != 0
+	counted, learned := b[1]&flagCounts != 0, b[1]&flagLearned != 0
 	r := &reader{b: b[2:]}
 	e.NodeFrom, e.NodeTo = value.NodeID(r.uint()), value.NodeID(r.uint())
 	e.EdgeFrom, e.EdgeTo = value.EdgeID(r.uint()), value.EdgeID(r.uint())
@@ -277,6 +306,9 @@ func Decode(b []byte) (*Entry, error) {
 	e.TextChanged, e.EdgesSwept = ids[value.NodeID](r), r.runs()
 	if counted {
 		e.Counts = &Counts{Nodes: r.uint(), Edges: r.uint()}
+	}
+	if learned {
+		r.each(func() { e.Learned = append(e.Learned, LearnedSet{ID: value.EdgeID(r.uint()), Units: r.units()}) })
 	}
 	if r.err == nil && len(r.b) > 0 {
 		r.err = fmt.Errorf("%d bytes behind the log entry", len(r.b))

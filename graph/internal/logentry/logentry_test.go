@@ -19,6 +19,7 @@ func sample() *logentry.Entry {
 		Attrs:        []logentry.AttrSet{{ID: 1 << 40, Key: 4, Value: value.Int(3)}},
 		TextChanged:  []value.NodeID{1, 9},
 		EdgesSwept:   []value.EdgeID{6, 7, 8, 20, 1 << 40},
+		Learned:      []logentry.LearnedSet{{ID: 1 << 40, Units: -7}, {ID: 2}},
 	}
 }
 
