@@ -160,6 +160,8 @@ type Plan struct {
 	tree    *logical.Plan
 	program *physical.Program
 	planned atomic.Int64 // nanoseconds; 0 once a run has told it
+	// shown is the description that EXPLAIN copies, once somebody has asked for it.
+	shown   atomic.Pointer[result.Plan]
 	notices []result.Notice
 	batches *batches // of CALL { } IN TRANSACTIONS, which has no program
 }
@@ -237,7 +239,7 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 		return p.batches.explained()
 	}
 	if p.tree.Mode == syntax.Explain {
-		return &result.Result{Columns: p.Columns(), Plan: logical.Describe(p.tree, nil), Notices: slices.Clone(p.notices)}, nil
+		return &result.Result{Columns: p.Columns(), Plan: p.Explain(), Notices: slices.Clone(p.notices)}, nil
 	}
 	in := physical.Input{Reader: g, Params: params, Now: p.engine.opts.Now, Measure: p.tree.Mode == syntax.Profile}
 	if p.Writes() {
@@ -286,7 +288,12 @@ func (p *Plan) Explain() *result.Plan {
 	if p.batches != nil {
 		return p.batches.describe()
 	}
-	return logical.Describe(p.tree, nil)
+	shown := p.shown.Load()
+	if shown == nil {
+		shown = logical.Describe(p.tree, nil)
+		p.shown.Store(shown)
+	}
+	return shown.Clone()
 }
 
 // String returns the plan as an indented tree.

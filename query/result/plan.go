@@ -18,6 +18,42 @@ type Plan struct {
 	Hits     int64         // nodes scanned, edges followed and rows handled, without the inputs'
 }
 
+// Clone returns a copy that shares nothing with the plan.
+func (p *Plan) Clone() *Plan {
+	n := p.size()
+	c := cloner{nodes: make([]Plan, 0, n), inputs: make([]*Plan, 0, n)}
+	return c.clone(p)
+}
+
+func (p *Plan) size() int {
+	n := 1
+	for _, in := range p.Inputs {
+		n += in.size()
+	}
+	return n
+}
+
+// cloner has room for all copies, made at once.
+type cloner struct {
+	nodes  []Plan
+	inputs []*Plan
+}
+
+func (c *cloner) clone(p *Plan) *Plan {
+	c.nodes = append(c.nodes, *p)
+	out := &c.nodes[len(c.nodes)-1]
+	if len(p.Inputs) == 0 {
+		return out
+	}
+	from, to := len(c.inputs), len(c.inputs)+len(p.Inputs)
+	c.inputs = c.inputs[:to]
+	out.Inputs = c.inputs[from:to:to]
+	for i, in := range p.Inputs {
+		out.Inputs[i] = c.clone(in)
+	}
+	return out
+}
+
 // String returns the plan as an indented tree, the operator that yields the
 // result first. Without measurements it is the same for the same plan.
 func (p *Plan) String() string {
