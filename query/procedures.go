@@ -40,7 +40,7 @@ func (k known) Lookup(name string) (*physical.Procedure, bool) {
 }
 
 // builtIn are the built-in procedures in order of name.
-var builtIn = []*physical.Procedure{textSearch}
+var builtIn = []*physical.Procedure{dbLabels, dbProperty, dbTypes, textSearch}
 
 // ProcedureNames lists the built-in procedures in order of name.
 func ProcedureNames() []string {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"engram/graph/schema"
@@ -54,8 +55,16 @@ func show(name string, rows func(access.Reader) [][]value.Value, columns ...stri
 		}
 		p.Outputs = append(p.Outputs, bind.Field{Name: c, Type: t})
 	}
-	p.Call = func(_ context.Context, g access.Reader, _ []value.Value) ([][]value.Value, error) {
-		return rows(g), nil
+	kind := slices.Index(columns, "type")
+	if kind >= 0 { // the only rows wanted, as in SHOW FULLTEXT INDEXES
+		p.Args, p.Optional = []bind.Field{{Name: "type", Type: bound.OneOf(value.KindString)}}, 1
+	}
+	p.Call = func(_ context.Context, g access.Reader, args []value.Value) ([][]value.Value, error) {
+		list := rows(g)
+		if kind >= 0 && !args[0].IsNull() {
+			list = slices.DeleteFunc(list, func(row []value.Value) bool { return row[kind].AsString() != args[0].AsString() })
+		}
+		return list, nil
 	}
 	return p
 }

@@ -258,7 +258,7 @@ func TestLanguageIsCovered(t *testing.T) {
 CREATE|MERGE|SET|REMOVE|DELETE|DETACH DELETE|FOREACH|CALL|YIELD|REMEMBER|RECALL|SUPERSEDE|CONTRADICT|RESOLVE|FORGET|RESTORE|CONSOLIDATE|PRUNE TELEMETRY|LINK|VIA|AGAINST|DEPTH|FROM|EXPLAIN|PROFILE|
 CASE|EXISTS|COUNT|COLLECT|reduce|all|any|none|single|list comprehension|pattern comprehension|map projection|
 shortestPath|allShortestPaths|label expressions|variable length|
-=|<>|<|<=|>|>=|+|-|*|/|%|^|AND|OR|XOR|NOT|IN|IS NULL|IS NOT NULL|STARTS WITH|ENDS WITH|CONTAINS|=~|[]|.|
+=|<>|<|<=|>|>=|+|-|*|/|%|^|AND|OR|XOR|NOT|IN|IS NULL|IS NOT NULL|STARTS WITH|ENDS WITH|CONTAINS|=~|[]|.|IS ::|IS TYPED|
 comments|identifiers|parameters|literals|keywords|precedence|null`, "|")
 	for k := value.KindNull; k <= value.KindDuration; k++ {
 		topics = append(topics, fmt.Sprint(k))

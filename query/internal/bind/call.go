@@ -32,7 +32,7 @@ func (v *env) call(e *syntax.Func) bound.Expr {
 			v.b.fail(fault.Syntax("InvalidAggregation", e.Span, "the aggregate %s() can't be used in %s", a.Name, v.where).
 				WithHint("Compute it with WITH first."))
 			return nothing(e.Span)
-		case len(v.locals) > 0:
+		case v.perElement():
 			v.b.fail(fault.Syntax("InvalidAggregation", e.Span, "the aggregate %s() can't be used inside a comprehension", a.Name).
 				WithHint("Compute it with WITH first."))
 			return nothing(e.Span)
@@ -60,6 +60,17 @@ func (v *env) call(e *syntax.Func) bound.Expr {
 		v.checkArgs(f.Name, f.Param, args)
 	}
 	return &bound.Call{Info: info(e.Span, orNull(f.ResultType(types(args)))), Name: f.Name, Args: args}
+}
+
+// perElement reports whether what is bound is computed once for each element of a
+// list.
+func (v *env) perElement() bool {
+	for _, l := range v.locals {
+		if l.name != "" && l.name != syntax.CaseSubject {
+			return true
+		}
+	}
+	return false
 }
 
 // patternArgument recognises exists((a)-->(b)), the old form of EXISTS {}.

@@ -154,6 +154,8 @@ func (v *env) expr(e syntax.Expr) bound.Expr {
 		return v.binary(e)
 	case *syntax.IsNull:
 		return &bound.IsNull{Info: info(e.Span, boolType), E: v.expr(e.E), Not: e.Not}
+	case *syntax.IsTyped:
+		return &bound.IsTyped{Info: info(e.Span, boolType), E: v.expr(e.E), Of: e.ValueType, Not: e.Not}
 	case *syntax.HasLabels:
 		of := v.expr(e.E)
 		v.b.demand(of, kEntity, "a label test")
@@ -316,10 +318,30 @@ func (v *env) binary(e *syntax.Binary) bound.Expr {
 }
 
 func (v *env) caseExpr(e *syntax.Case) bound.Expr {
-	out := &bound.Case{Test: v.optional(e.Test)}
+	if e.Extended {
+		return v.extendedCase(e)
+	}
+	return v.plainCase(e, v.optional(e.Test))
+}
+
+// extendedCase binds a CASE whose conditions speak of its test: the test is
+// computed once, by a reduce() over one element, and then read by a name.
+func (v *env) extendedCase(e *syntax.Case) bound.Expr {
+	test := v.expr(e.Test)
+	one := &bound.List{Info: info(e.Span, bound.ListOf(bound.Null)), Elems: []bound.Expr{nothing(e.Span)}}
+	out := &bound.Reduce{Init: test, List: one, Acc: v.push(syntax.CaseSubject, test.Type())}
+	out.Var = v.push("", bound.Null)
+	out.E = v.plainCase(e, nil)
+	v.pop(2)
+	out.Info = info(e.Span, out.E.Type())
+	return out
+}
+
+func (v *env) plainCase(e *syntax.Case, test bound.Expr) bound.Expr {
+	out := &bound.Case{Test: test}
 	t := bound.Null
 	for i, when := range e.When {
-		if e.Test == nil {
+		if test == nil {
 			out.When = append(out.When, v.condition(when))
 		} else {
 			out.When = append(out.When, v.expr(when))

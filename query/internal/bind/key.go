@@ -100,6 +100,8 @@ func shape(e syntax.Expr) (tag string, parts []syntax.Expr, ok bool) {
 		return "binary " + strconv.Itoa(int(e.Op)), []syntax.Expr{e.L, e.R}, true
 	case *syntax.IsNull:
 		return fmt.Sprint("isnull ", e.Not), []syntax.Expr{e.E}, true
+	case *syntax.IsTyped:
+		return fmt.Sprint("istyped ", e.Not, e.ValueType), []syntax.Expr{e.E}, true
 	case *syntax.HasLabels:
 		return fmt.Sprintf("labels %q", labelNames(e.Labels)), []syntax.Expr{e.E}, plainLabels(e.Labels)
 	case *syntax.Func:

@@ -46,7 +46,7 @@ func (m *matcher) pattern(p *syntax.Pattern) *bound.Pattern {
 	for i, node := range p.Nodes {
 		out.Nodes = append(out.Nodes, m.node(node))
 		if i < len(p.Rels) {
-			out.Rels = append(out.Rels, m.rel(p.Rels[i]))
+			out.Rels = append(out.Rels, m.rel(p.Rels[i], p.Shortest != syntax.NotShortest))
 		}
 	}
 	if p.Shortest != syntax.NotShortest {
@@ -106,7 +106,9 @@ func (m *matcher) node(p *syntax.NodePattern) *bound.NodePat {
 	return out
 }
 
-func (m *matcher) rel(p *syntax.RelPattern) *bound.RelPat {
+// rel binds an edge of a pattern, or several. Walk tells that the pattern is a
+// walk that is looked for as a whole, so that conditions are about each edge of it.
+func (m *matcher) rel(p *syntax.RelPattern, walk bool) *bound.RelPat {
 	out := &bound.RelPat{Span: p.Span, Types: texts(p.Types), Dir: p.Dir, Min: 1, Max: 1}
 	if p.Var0 != nil {
 		out.VarLength, out.Max = true, -1
@@ -130,20 +132,50 @@ func (m *matcher) rel(p *syntax.RelPattern) *bound.RelPat {
 	}
 	m.later = append(m.later, func() {
 		out.Props, out.PropsFrom = m.props(p.Props)
-		out.Where = m.predicate(ofEachEdge(p), "WHERE")
+		walk = walk || out.VarLength
+		out.Where = m.ofTypes(p, out, walk, m.predicate(ofEachEdge(p, walk), "WHERE"))
 	})
 	return out
 }
 
-// ofEachEdge is the condition inside a relationship pattern. In one of variable
-// length its variable stands for each of the edges there.
-func ofEachEdge(p *syntax.RelPattern) syntax.Expr {
-	if p.Var0 == nil || p.Where == nil || p.Var == nil {
+// ofTypes adds to where the condition that the edge, or each of the edges, is of
+// an expression of types such as !A.
+func (m *matcher) ofTypes(p *syntax.RelPattern, out *bound.RelPat, walk bool, where bound.Expr) bound.Expr {
+	if _, any := p.TypeExpr.(*syntax.LabelAny); p.TypeExpr == nil || any {
+		return where
+	}
+	at := p.TypeExpr.At()
+	vars := m.rows.vars[out.Slot]
+	var test, slot bound.Expr = nil, &bound.Slot{Info: info(at, vars.Type), Index: out.Slot, Name: vars.Name}
+	if walk {
+		if !out.VarLength {
+			slot = &bound.List{Info: info(at, edgesType), Elems: []bound.Expr{slot}}
+		}
+		local := &bound.Local{Info: info(at, edgeType), Index: m.env("WHERE").push("r", edgeType), Name: "r"}
+		test = &bound.Quantifier{
+			Info: info(at, boolType), Kind: syntax.QuantAll, Var: local.Index, List: slot,
+			Where: &bound.HasLabels{Info: info(at, boolType), E: local, Labels: p.TypeExpr},
+		}
+	} else {
+		test = &bound.HasLabels{Info: info(at, boolType), E: slot, Labels: p.TypeExpr}
+	}
+	if where == nil {
+		return test
+	}
+	return &bound.Binary{Info: info(at, boolType), Op: syntax.OpAnd, L: test, R: where}
+}
+
+// ofEachEdge is the condition inside a relationship pattern. In a walk its variable
+// stands for each of the edges there.
+func ofEachEdge(p *syntax.RelPattern, walk bool) syntax.Expr {
+	if !walk || p.Where == nil || p.Var == nil {
 		return p.Where
 	}
-	return &syntax.Quantifier{
-		Span: p.Where.At(), Kind: syntax.QuantAll, Var: p.Var, List: &syntax.Variable{Name: *p.Var}, Where: p.Where,
+	var list syntax.Expr = &syntax.Variable{Name: *p.Var}
+	if p.Var0 == nil {
+		list = &syntax.ListLit{Span: p.Var.Span, Elems: []syntax.Expr{list}}
 	}
+	return &syntax.Quantifier{Span: p.Where.At(), Kind: syntax.QuantAll, Var: p.Var, List: list, Where: p.Where}
 }
 
 // props binds the properties of a pattern that is matched: a map, never a

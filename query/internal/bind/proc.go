@@ -92,7 +92,7 @@ func (s *single) procedure(c *syntax.Call) *Procedure {
 		if near := fault.NearestName(name, names); near != "" {
 			err = err.WithHint("Did you mean %s?", near)
 		} else {
-			err = err.WithHint("There is %s.", strings.Join(names, ", "))
+			err = err.WithHint("There are %s.", strings.Join(names, ", "))
 		}
 	}
 	s.b.fail(err)

@@ -205,6 +205,11 @@ func (v *env) onlyKnown(p *syntax.Pattern) {
 
 // patternComp binds [p = pattern WHERE e | e].
 func (v *env) patternComp(e *syntax.PatternComp) bound.Expr {
+	if hasAggregate(e.Proj) {
+		v.b.fail(fault.Syntax("InvalidAggregation", e.Proj.At(), "an aggregate can't be used inside a pattern comprehension").
+			WithHint("Count matches with COUNT { }, or compute it with WITH first."))
+		return nothing(e.Span)
+	}
 	q, outer := v.patternQuery(e.Pattern, e.Where, e.Proj, e.Span)
 	elem := bound.Any
 	if v.b.err == nil {

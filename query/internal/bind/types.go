@@ -109,6 +109,8 @@ func (b *binder) binaryType(op syntax.Op, l, r bound.Expr) bound.Type {
 	case syntax.OpAdd:
 		b.checkSum(l, r)
 		return sumType(l.Type(), r.Type())
+	case syntax.OpConcat:
+		return b.concatType(l, r)
 	case syntax.OpSub:
 		both(kDiff, "-")
 		return arithmeticType(l.Type(), r.Type(), kDiff)
@@ -126,6 +128,23 @@ func (b *binder) binaryType(op syntax.Op, l, r bound.Expr) bound.Type {
 		return bound.OneOf(value.KindFloat)
 	}
 	return boolType
+}
+
+// concatType checks the operands of || and returns the type of the result.
+func (b *binder) concatType(l, r bound.Expr) bound.Type {
+	for _, e := range []bound.Expr{l, r} {
+		if e.Type().Never(kString | kList) {
+			b.fail(fault.Syntax("InvalidArgumentType", e.At(), "|| needs %s, this is %s", an(kString|kList), an(e.Type().Kinds)).
+				WithHint("It joins strings and lists; conditions are joined by OR."))
+		}
+	}
+	switch t := l.Type().Or(r.Type()); {
+	case isNull(l.Type()) || isNull(r.Type()):
+		return bound.Null
+	case t.Only(kString), t.Only(kList):
+		return t
+	}
+	return bound.Type{Kinds: kString | kList | bound.Null.Kinds}
 }
 
 // checkSum refuses sums that can't work: a list takes any partner, a string

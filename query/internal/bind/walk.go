@@ -34,6 +34,8 @@ func children(e syntax.Expr, visit func(syntax.Expr)) {
 		each(e.L, e.R)
 	case *syntax.IsNull:
 		each(e.E)
+	case *syntax.IsTyped:
+		each(e.E)
 	case *syntax.HasLabels:
 		each(e.E)
 	case *syntax.Func:

@@ -101,6 +101,13 @@ type (
 		E   Expr
 		Not bool
 	}
+	// IsTyped is E IS [NOT] :: Of. It is never null.
+	IsTyped struct {
+		Info
+		E   Expr
+		Of  *syntax.ValueType
+		Not bool
+	}
 	// HasLabels tests the labels of a node or the type of an edge.
 	HasLabels struct {
 		Info

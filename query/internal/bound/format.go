@@ -73,6 +73,8 @@ func operatorOf(op syntax.Op) operator {
 		return operator{"=~", levelCompare}
 	case syntax.OpAdd:
 		return operator{"+", levelAdd}
+	case syntax.OpConcat:
+		return operator{"||", levelAdd}
 	case syntax.OpSub:
 		return operator{"-", levelAdd}
 	case syntax.OpMul:
@@ -155,6 +157,11 @@ func (f *formatter) expr(e Expr, least int) {
 		f.wrap(levelCompare, least, func() {
 			f.expr(e.E, levelCompare+1)
 			f.WriteString(map[bool]string{false: " IS NULL", true: " IS NOT NULL"}[e.Not])
+		})
+	case *IsTyped:
+		f.wrap(levelCompare, least, func() {
+			f.expr(e.E, levelCompare+1)
+			f.WriteString(map[bool]string{false: " IS :: ", true: " IS NOT :: "}[e.Not] + e.Of.String())
 		})
 	case *HasLabels:
 		f.wrap(levelCompare, least, func() {

@@ -33,6 +33,8 @@ func Walk(e Expr, visit func(Expr)) {
 		each(e.L, e.R)
 	case *IsNull:
 		each(e.E)
+	case *IsTyped:
+		each(e.E)
 	case *HasLabels:
 		each(e.E)
 	case *Call:

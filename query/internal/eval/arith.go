@@ -83,6 +83,19 @@ func add(env *Env, a, b value.Value, span syntax.Span) (value.Value, error) {
 	return value.Null, cannot(span, a, "+", b)
 }
 
+// concat joins two strings or two lists.
+func concat(env *Env, a, b value.Value, span syntax.Span) (value.Value, error) {
+	switch {
+	case a.IsNull() || b.IsNull():
+		return value.Null, nil
+	case a.Kind() == value.KindString && b.Kind() == value.KindString:
+		return env.concatStrings(a, b, span)
+	case a.Kind() == value.KindList && b.Kind() == value.KindList:
+		return env.concatLists(a, b)
+	}
+	return value.Null, cannot(span, a, "||", b)
+}
+
 func (e *Env) concatLists(a, b value.Value) (value.Value, error) {
 	l, r := []value.Value{a}, []value.Value{b}
 	if a.Kind() == value.KindList {

@@ -41,6 +41,8 @@ func operators(op syntax.Op) operator {
 	switch op {
 	case syntax.OpAdd:
 		return add
+	case syntax.OpConcat:
+		return concat
 	case syntax.OpSub:
 		return subtract
 	case syntax.OpMul:

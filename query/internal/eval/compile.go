@@ -110,6 +110,8 @@ func (c *compiler) expr(e bound.Expr) Fn {
 		return c.binary(e)
 	case *bound.IsNull:
 		return c.isNull(e)
+	case *bound.IsTyped:
+		return c.isTyped(e)
 	case *bound.HasLabels:
 		return c.hasLabels(e)
 	case *bound.Call:

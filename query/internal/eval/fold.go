@@ -126,6 +126,10 @@ func (f *folder) children(e bound.Expr) (out bound.Expr, pure bool) {
 		c := *e
 		c.E = f.fold(e.E)
 		return &c, isConst(c.E)
+	case *bound.IsTyped:
+		c := *e
+		c.E = f.fold(e.E)
+		return &c, isConst(c.E)
 	case *bound.Call:
 		c := *e
 		c.Args, pure = f.all(e.Args)

@@ -130,6 +130,14 @@ func (c *compiler) caseExpr(e *bound.Case) Fn {
 	}
 }
 
+func (c *compiler) isTyped(e *bound.IsTyped) Fn {
+	f, of, not := c.expr(e.E), e.Of, e.Not
+	return func(env *Env, row int) (value.Value, error) {
+		v, err := f(env, row)
+		return value.Bool(of.Has(v) != not), err
+	}
+}
+
 func (c *compiler) hasLabels(e *bound.HasLabels) Fn {
 	f, span := c.expr(e.E), e.At()
 	test := c.labelTest(e.Labels)

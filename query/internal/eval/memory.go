@@ -44,7 +44,7 @@ func takesMemory(e bound.Expr) bool {
 	case *bound.List, *bound.Map, *bound.MapProjection, *bound.ListComp, *bound.Call, *bound.Subquery:
 		return true
 	case *bound.Binary:
-		return e.Op == syntax.OpAdd
+		return e.Op == syntax.OpAdd || e.Op == syntax.OpConcat
 	}
 	return false
 }

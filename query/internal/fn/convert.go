@@ -24,7 +24,7 @@ func convertFuncs() []Func {
 		conv   convert
 		plural string
 	}{
-		{"toInteger", "an integer", numT.Or(stringT), intT, toInteger, "integers"},
+		{"toInteger", "an integer", numT.Or(stringT).Or(boolT), intT, toInteger, "integers"},
 		{"toFloat", "a float", numT.Or(stringT), floatT, toFloat, "floats"},
 		{"toBoolean", "a boolean", boolT.Or(stringT).Or(intT), boolT, toBoolean, "booleans"},
 		{"toString", "a string", numT.Or(stringT).Or(boolT).Or(instants), stringT, toString, "strings"},
@@ -83,6 +83,11 @@ func toInteger(v value.Value) (value.Value, error) {
 			return value.Int(i), nil
 		}
 		return value.Null, overflow("toInteger(%v) is not an INTEGER", v.AsFloat())
+	case value.KindBool:
+		if v.AsBool() {
+			return value.Int(1), nil
+		}
+		return value.Int(0), nil
 	}
 	text := strings.TrimSpace(v.AsString())
 	if i, err := strconv.ParseInt(text, 10, 64); err == nil {

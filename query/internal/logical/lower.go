@@ -74,12 +74,10 @@ func (m *matcher) add(p *bound.Pattern) error {
 		if r.PropsFrom != nil {
 			return fault.Unsupported(r.Span, "a parameter map in a pattern of MATCH")
 		}
-		if r.VarLength {
-			m.preds = conjuncts(r.Where, m.preds) // about all of its edges: see package bind
-			continue
+		m.preds = conjuncts(r.Where, m.preds) // of a walk, about all of its edges: see package bind
+		if !r.VarLength && p.Shortest == syntax.NotShortest {
+			m.addProps(r.Slot, r.Props)
 		}
-		m.addProps(r.Slot, r.Props)
-		m.preds = conjuncts(r.Where, m.preds)
 	}
 	if p.Path >= 0 {
 		m.paths = append(m.paths, p)
@@ -222,7 +220,7 @@ func (m *matcher) follow(s *step) {
 			Single: !r.VarLength, Within: m.within(s),
 		}
 		if sp := m.op.(*ShortestPath); sp.Single {
-			sp.Min, sp.Max, sp.Props = 1, 1, nil
+			sp.Min, sp.Max = 1, 1
 		}
 	case r.VarLength:
 		m.op = &VarExpand{

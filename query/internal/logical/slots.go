@@ -125,6 +125,8 @@ func Walk(e bound.Expr, visit func(bound.Expr)) {
 		Walk(e.R, visit)
 	case *bound.IsNull:
 		Walk(e.E, visit)
+	case *bound.IsTyped:
+		Walk(e.E, visit)
 	case *bound.HasLabels:
 		Walk(e.E, visit)
 	case *bound.Call:

@@ -59,8 +59,11 @@ func (m *matcher) within(s *step) Within {
 
 // listsEdges reports whether e is the list of the edges of a step.
 func (m *matcher) listsEdges(e bound.Expr, s *step) bool {
+	if list, ok := e.(*bound.List); ok && len(list.Elems) == 1 && !s.rel.VarLength {
+		e = list.Elems[0] // of a shortest walk of one edge: see package bind
+	}
 	if slot, ok := e.(*bound.Slot); ok {
-		return s.rel.VarLength && slot.Index == s.rel.Slot
+		return slot.Index == s.rel.Slot
 	}
 	return m.ofPath(e, "relationships", s)
 }

@@ -62,6 +62,9 @@ func (e *Engine) eval(x bound.Expr, r row, locals []value.Value) (value.Value, e
 			v, err = e.storedID(p, r, locals)
 		}
 		return value.Bool(v.IsNull() != x.Not), err
+	case *bound.IsTyped:
+		v, err := e.eval(x.E, r, locals)
+		return value.Bool(x.Of.Has(v) != x.Not), err
 	case *bound.HasLabels:
 		v, err := e.eval(x.E, r, locals)
 		if err != nil || v.IsNull() {
@@ -292,6 +295,8 @@ func arithmetic(op syntax.Op, a, b value.Value) (value.Value, error) {
 	switch {
 	case a.IsNull() || b.IsNull():
 		return value.Null, nil
+	case op == syntax.OpConcat && a.Kind() == b.Kind():
+		return arithmetic(syntax.OpAdd, a, b)
 	case op == syntax.OpAdd && lists:
 		var out []value.Value
 		for _, v := range []value.Value{a, b} {

@@ -295,15 +295,17 @@ const (
 	Undirected
 )
 
-// RelPattern is -[v:A|B*1..3 {props} WHERE e]->.
+// RelPattern is -[v:A|B*1..3 {props} WHERE e]->. TypeExpr stands in place of Types
+// for an expression that is no list of types, such as !A.
 type RelPattern struct {
 	Span
-	Var   *Name
-	Types []*Name
-	Dir   RelDir
-	Var0  *VarLength // or nil for a single hop
-	Props Expr
-	Where Expr
+	Var      *Name
+	Types    []*Name
+	TypeExpr LabelExpr
+	Dir      RelDir
+	Var0     *VarLength // or nil for a single hop
+	Props    Expr
+	Where    Expr
 }
 
 // VarLength is *min..max; nil bounds were left out.
@@ -407,6 +409,13 @@ type (
 		E   Expr
 		Not bool
 	}
+	// IsTyped is e IS [NOT] :: type.
+	IsTyped struct {
+		Span
+		E         Expr
+		ValueType *ValueType
+		Not       bool
+	}
 	// HasLabels is e:A:B or e:A&B.
 	HasLabels struct {
 		Span
@@ -421,10 +430,12 @@ type (
 		Star     bool
 		Args     []Expr
 	}
-	// Case is CASE [test] WHEN .. THEN .. [ELSE ..] END.
+	// Case is CASE [test] WHEN .. THEN .. [ELSE ..] END. With Extended the test is
+	// the variable CaseSubject in the conditions When, as in WHEN > 1 or WHEN 1, 2.
 	Case struct {
 		Span
 		Test       Expr // or nil
+		Extended   bool
 		When, Then []Expr
 		Else       Expr // or nil
 	}
@@ -471,6 +482,10 @@ type (
 		Query *Query
 	}
 )
+
+// CaseSubject is the name of the variable that stands for the test of an extended
+// CASE. Nobody can write it.
+const CaseSubject = " case"
 
 // MapProjectionItem is one item of a map projection.
 type MapProjectionItem struct {
@@ -529,6 +544,7 @@ const (
 	OpMatches // =~
 	OpNeg
 	OpPos
+	OpConcat // ||
 )
 
 // OnError says what the failure of one transaction means for the next ones.

@@ -48,6 +48,9 @@ func (p *parser) operators(start Span, left Expr, least int) (Expr, error) {
 	for n := 0; ; n++ {
 		t := p.peek()
 		op, power := infix(t)
+		if p.doubleColon() {
+			power = bindTest
+		}
 		if power == 0 || power < least || op == OpIn && p.mode&noLayers != 0 && p.ahead(1).Type == kwLayers {
 			return left, nil
 		}
@@ -60,7 +63,9 @@ func (p *parser) operators(start Span, left Expr, least int) (Expr, error) {
 		case power == bindCompare:
 			left, err = p.comparison(start, left)
 		case t.Type == kwIs:
-			left, err = p.isNull(start, left)
+			left, err = p.is(start, left)
+		case isPunct(t, ":"):
+			left, err = p.isTyped(start, left, false)
 		default:
 			p.take()
 			if op == OpStartsWith || op == OpEndsWith {
@@ -124,6 +129,8 @@ func symbol(s string) (Op, int) {
 		return OpMatches, bindTest
 	case "+":
 		return OpAdd, bindAdd
+	case "||":
+		return OpConcat, bindAdd
 	case "-":
 		return OpSub, bindAdd
 	case "*":
@@ -167,13 +174,16 @@ func (p *parser) comparison(start Span, left Expr) (Expr, error) {
 	}
 }
 
-// isNull parses IS [NOT] NULL behind e, which begins at start.
-func (p *parser) isNull(start Span, e Expr) (Expr, error) {
+// is parses IS [NOT] NULL and IS [NOT] :: type behind e, which begins at start.
+func (p *parser) is(start Span, e Expr) (Expr, error) {
 	p.take()
 	not := p.acceptKw(kwNot)
-	also := []string{"NOT"}
+	also := []string{"NOT", ":: with a type"}
 	if not {
-		also = nil
+		also = also[1:]
+	}
+	if p.typedAhead() {
+		return p.isTyped(start, e, not)
 	}
 	if err := p.expectKw(kwNull, also...); err != nil {
 		return nil, err
@@ -243,6 +253,8 @@ func (p *parser) lookups(start Span, e Expr) (Expr, error) {
 			}
 		case isPunct(t, "["):
 			e, err = p.subscript(start, e)
+		case p.doubleColon():
+			return e, nil
 		case isPunct(t, ":") && p.mode&noTail == 0:
 			var labels LabelExpr
 			if labels, err = p.labels(); err == nil {
@@ -260,6 +272,11 @@ func (p *parser) lookups(start Span, e Expr) (Expr, error) {
 			return nil, err
 		}
 	}
+}
+
+// doubleColon reports whether :: comes next, which asks for a type.
+func (p *parser) doubleColon() bool {
+	return p.at(":") && p.mode&noTail == 0 && isPunct(p.ahead(1), ":")
 }
 
 // subscript parses [index] or [from..to] behind e.

@@ -14,7 +14,6 @@ var foreign = map[string]string{
 	"==":      "Equality is written =.",
 	"!=":      "Inequality is written <>.",
 	"&&":      "Write AND.",
-	"||":      "Write OR, or + to join strings.",
 	"!":       "Write NOT.",
 	"LIKE":    "Write STARTS WITH, ENDS WITH, CONTAINS, or =~ and a regular expression.",
 	"BETWEEN": "Write low <= value AND value <= high.",

@@ -1,6 +1,10 @@
 package syntax
 
-import "github.com/alecthomas/participle/v2/lexer"
+import (
+	"engram/query/internal/fault"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
 
 // The types here are the hooks (participle's Parseable) by which the grammar of
 // the clauses reaches the hand-written parser.
@@ -230,6 +234,9 @@ func (p *parser) target() (Expr, error) {
 	switch e.(type) {
 	case *Variable, *Property:
 		return e, nil
+	case *Index:
+		return nil, fault.Unsupported(e.At(), "changing a property whose name is computed").
+			WithHint("Pass a map: SET n += $properties, where null removes a property.")
 	}
 	return nil, unexpected(t, "a variable", "a property such as n.name")
 }

@@ -27,7 +27,7 @@ func (p *parser) labelOr() (LabelExpr, error) {
 // labelAnd parses a&b and a:b.
 func (p *parser) labelAnd() (LabelExpr, error) {
 	left, err := p.labelNot()
-	for n := 0; err == nil && (p.at("&") || p.at(":")); n++ {
+	for n := 0; err == nil && (p.at("&") || p.at(":") && p.mode&ofTypes == 0); n++ {
 		if n >= maxChain {
 			return nil, tooDeep(span(p.peek()))
 		}
@@ -56,7 +56,7 @@ func (p *parser) labelNot() (LabelExpr, error) {
 		}
 		return &LabelNot{Span: p.since(span(t)), E: e}, nil
 	case isPunct(t, "("):
-		return within(p, 0, func() (LabelExpr, error) {
+		return within(p, p.mode&ofTypes, func() (LabelExpr, error) {
 			p.take()
 			e, err := p.labelOr()
 			if err != nil {
@@ -68,7 +68,11 @@ func (p *parser) labelNot() (LabelExpr, error) {
 		p.take()
 		return &LabelAny{Span: span(t)}, nil
 	}
-	name, err := p.name("a label")
+	what := "a label"
+	if p.mode&ofTypes != 0 {
+		what = "a relationship type"
+	}
+	name, err := p.name(what)
 	if err != nil {
 		return nil, err
 	}

@@ -322,6 +322,7 @@ func (s *scanner) punct() {
 		c == '=' && (d == '~' || d == '='),
 		c == '!' && d == '=',
 		c == '+' && d == '=',
+		c == '|' && d == '|',
 		c == '.' && d == '.':
 		s.emit(tPunct, 2)
 	case punctuation[c]:

@@ -25,6 +25,8 @@ const (
 	noLayers
 	// noTail: a colon or brace behind the expression is the clause's.
 	noTail
+	// ofTypes: a label expression is about relationship types, without :A:B.
+	ofTypes
 )
 
 // peek returns the next token.

@@ -1,5 +1,11 @@
 package syntax
 
+import (
+	"engram/query/internal/fault"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
 // patternAhead reports whether the tokens from n on are a node pattern and an
 // arrow, and so a pattern where an expression could stand as well.
 func (p *parser) patternAhead(n int) bool {
@@ -11,7 +17,7 @@ func (p *parser) patternAhead(n int) bool {
 	switch {
 	case isName(first):
 		second := p.ahead(n + 2)
-		if !isPunct(second, ")") && !isPunct(second, ":") && !isPunct(second, "{") && second.Type != kwWhere {
+		if !isPunct(second, ")") && !isPunct(second, ":") && !isPunct(second, "{") && second.Type != kwWhere && second.Type != kwIs {
 			return false
 		}
 	case !isPunct(first, ")") && !isPunct(first, ":") && !isPunct(first, "{"):
@@ -61,9 +67,13 @@ func (p *parser) pattern() (*Pattern, error) {
 	return pattern, nil
 }
 
-// pathPattern parses a path, perhaps within a shortest path function.
+// pathPattern parses a path, perhaps one of the shortest: within a shortest path
+// function, or behind ANY SHORTEST and the like as GQL has it.
 func (p *parser) pathPattern() (*Pattern, error) {
 	t := p.peek()
+	if p.selectorAhead() {
+		return p.selected()
+	}
 	kind := NotShortest
 	switch t.Type {
 	case kwShortestPath:
@@ -88,10 +98,51 @@ func (p *parser) pathPattern() (*Pattern, error) {
 	return pattern, nil
 }
 
+// selectorAhead reports whether words come next that choose among paths.
+func (p *parser) selectorAhead() bool {
+	t := p.peek()
+	switch {
+	case is(t, "SHORTEST"):
+		return p.ahead(1).Type == tInt || isPunct(p.ahead(1), "(")
+	case t.Type == kwAll:
+		return is(p.ahead(1), "SHORTEST")
+	case t.Type == kwAny:
+		next := p.ahead(1)
+		return is(next, "SHORTEST") || isPunct(next, "(") || next.Type == tInt
+	}
+	return false
+}
+
+// selected parses ANY SHORTEST, SHORTEST 1 or ALL SHORTEST and a path.
+func (p *parser) selected() (*Pattern, error) {
+	t, next := p.take(), p.peek()
+	kind := ShortestPath
+	switch {
+	case t.Type == kwAll:
+		kind = AllShortestPaths
+		p.take()
+	case t.Type == kwAny && is(next, "SHORTEST"), next.Type == tInt && next.Value == "1" && t.Type != kwAny:
+		p.take()
+	case t.Type == kwAny, next.Type == tInt:
+		return nil, fault.Unsupported(span(t), "choosing among paths otherwise than by ANY SHORTEST or ALL SHORTEST").
+			WithHint("Match the paths and take some: ... WITH p ORDER BY length(p) LIMIT 3.")
+	}
+	pattern, err := p.path()
+	if err != nil {
+		return nil, err
+	}
+	pattern.Shortest = kind
+	pattern.Span = p.since(span(t))
+	return pattern, nil
+}
+
 // path parses node (relationship node)*.
 func (p *parser) path() (*Pattern, error) {
 	if !p.at("(") {
 		return nil, unexpected(p.peek(), "a pattern such as (n)")
+	}
+	if first := p.ahead(1); isPunct(first, "(") {
+		return nil, repeatedPath(first)
 	}
 	pattern := &Pattern{Span: span(p.peek())}
 	for {
@@ -100,6 +151,9 @@ func (p *parser) path() (*Pattern, error) {
 			return nil, err
 		}
 		pattern.Nodes = append(pattern.Nodes, node)
+		if p.at("(") && isPunct(p.ahead(1), "(") {
+			return nil, repeatedPath(p.peek())
+		}
 		if !p.at("-") && !(p.at("<") && isPunct(p.ahead(1), "-")) {
 			pattern.Span = p.since(pattern.Span)
 			return pattern, nil
@@ -115,13 +169,19 @@ func (p *parser) path() (*Pattern, error) {
 	}
 }
 
+// repeatedPath is the error for a part of a path in parentheses.
+func repeatedPath(t *lexer.Token) error {
+	return fault.Unsupported(span(t), "repeating a part of a path").
+		WithHint("One relationship can be repeated: (a)-[:KNOWS*1..3]->(b) or (a)-[:KNOWS]->{1,3}(b).")
+}
+
 // node parses (v:Label {props} WHERE e).
 func (p *parser) node() (*NodePattern, error) {
 	return within(p, 0, func() (*NodePattern, error) {
 		n := &NodePattern{Span: span(p.take())}
 		var err error
 		n.Var = p.patternVar()
-		if p.at(":") {
+		if p.labelsAhead() {
 			if n.Labels, err = p.labels(); err != nil {
 				return nil, err
 			}
@@ -138,6 +198,13 @@ func (p *parser) node() (*NodePattern, error) {
 		n.Span = p.since(n.Span)
 		return n, nil
 	})
+}
+
+// labelsAhead reports whether a label expression comes next: behind a colon, or
+// behind IS as GQL has it.
+func (p *parser) labelsAhead() bool {
+	t := p.peek()
+	return isPunct(t, ":") || t.Type == kwIs && p.ahead(1).Type != kwNull && p.ahead(1).Type != kwNot
 }
 
 // patternRest lists what could still come before the closing bracket.

@@ -135,6 +135,11 @@ func (p *parser) nameOrCall() (Expr, error) {
 		n += 2
 	}
 	if isPunct(p.ahead(n), "(") {
+		if n == 1 && is(p.peek(), "TRIM") {
+			if e, err := p.trim(); e != nil || err != nil {
+				return e, err
+			}
+		}
 		return p.call()
 	}
 	name, err := p.name("a name")
@@ -172,45 +177,6 @@ func (p *parser) call() (Expr, error) {
 		f.Span = p.since(f.Span)
 		return f, nil
 	})
-}
-
-// caseExpr parses CASE [test] WHEN .. THEN .. [ELSE ..] END.
-func (p *parser) caseExpr() (Expr, error) {
-	t := p.take()
-	c := &Case{Span: span(t)}
-	var err error
-	if p.peek().Type != kwWhen {
-		if c.Test, err = p.expr(); err != nil {
-			return nil, err
-		}
-	}
-	for first := true; first || p.peek().Type == kwWhen; first = false {
-		if err := p.expectKw(kwWhen); err != nil {
-			return nil, err
-		}
-		when, err := p.expr()
-		if err != nil {
-			return nil, err
-		}
-		if err := p.expectKw(kwThen); err != nil {
-			return nil, err
-		}
-		then, err := p.expr()
-		if err != nil {
-			return nil, err
-		}
-		c.When, c.Then = append(c.When, when), append(c.Then, then)
-	}
-	if p.acceptKw(kwElse) {
-		if c.Else, err = p.expr(); err != nil {
-			return nil, err
-		}
-		err = p.expectKw(kwEnd)
-	} else {
-		err = p.expectKw(kwEnd, "WHEN", "ELSE")
-	}
-	c.Span = p.since(c.Span)
-	return c, err
 }
 
 // mapLit parses {key: value, ...}.

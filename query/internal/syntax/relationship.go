@@ -32,13 +32,14 @@ func (p *parser) relationship() (*RelPattern, error) {
 	case left:
 		r.Dir = RelIn
 	}
+	err := p.quantified(r)
 	r.Span = p.since(r.Span)
-	return r, nil
+	return r, err
 }
 
 // patternDash lists what could stand in place of the second dash of an arrow.
 func patternDash(r *RelPattern) []string {
-	if r.Var == nil && r.Types == nil && r.Var0 == nil && r.Props == nil {
+	if r.Var == nil && r.Types == nil && r.TypeExpr == nil && r.Var0 == nil && r.Props == nil {
 		return []string{"["}
 	}
 	return nil
@@ -49,9 +50,15 @@ func (p *parser) relDetail(r *RelPattern) error {
 	p.take()
 	var err error
 	r.Var = p.patternVar()
-	if p.at(":") {
-		if r.Types, err = p.relTypes(); err != nil {
+	if p.labelsAhead() {
+		e, err := p.typeExpr()
+		if err != nil {
 			return err
+		}
+		if types, ok := typeList(e); ok {
+			r.Types = types
+		} else {
+			r.TypeExpr = e
 		}
 	}
 	if p.at("*") {
@@ -68,7 +75,7 @@ func (p *parser) relDetail(r *RelPattern) error {
 	if r.Where, err = p.inlineWhere(); err != nil {
 		return err
 	}
-	also := patternRest(r.Var, r.Types != nil, r.Props, r.Where, "a type such as :KNOWS")
+	also := patternRest(r.Var, r.Types != nil || r.TypeExpr != nil, r.Props, r.Where, "a type such as :KNOWS")
 	if r.Var0 == nil && r.Props == nil && r.Where == nil {
 		also = append(also, "a length such as *1..3")
 	}
@@ -77,25 +84,33 @@ func (p *parser) relDetail(r *RelPattern) error {
 
 // relTypes parses :A|B; the old form :A|:B means the same.
 func (p *parser) relTypes() ([]*Name, error) {
-	var types []*Name
-	p.take()
-	for {
-		if t := p.peek(); isPunct(t, "!") || isPunct(t, "%") || isPunct(t, "(") {
-			return nil, fault.Unsupported(span(t), "an expression of relationship types")
-		}
-		name, err := p.name("a relationship type")
-		if err != nil {
-			return nil, err
-		}
-		types = append(types, name)
-		if t := p.peek(); isPunct(t, "&") {
-			return nil, fault.Unsupported(span(t), "an expression of relationship types")
-		}
-		if !p.accept("|") {
-			return types, nil
-		}
-		p.accept(":")
+	e, err := p.typeExpr()
+	if err != nil {
+		return nil, err
 	}
+	types, ok := typeList(e)
+	if !ok {
+		return nil, fault.Syntax(unexpectedSyntax, e.At(), "types are listed here, as in :KNOWS|LIKES")
+	}
+	return types, nil
+}
+
+// typeExpr parses an expression of relationship types from its colon or IS on.
+func (p *parser) typeExpr() (LabelExpr, error) {
+	return within(p, ofTypes, p.labels)
+}
+
+// typeList returns the types of A|B, and whether e is no more than that.
+func typeList(e LabelExpr) ([]*Name, bool) {
+	switch e := e.(type) {
+	case *LabelName:
+		return []*Name{&e.Name}, true
+	case *LabelOr:
+		l, ok := typeList(e.L)
+		r, also := typeList(e.R)
+		return append(l, r...), ok && also
+	}
+	return nil, false
 }
 
 // varLength parses *, *n, *n.., *..m and *n..m.
@@ -115,6 +130,52 @@ func (p *parser) varLength() (*VarLength, error) {
 	}
 	v.Span = p.since(v.Span)
 	return v, nil
+}
+
+// quantified parses what GQL puts behind an arrow in place of a length: +, * or
+// {min, max}.
+func (p *parser) quantified(r *RelPattern) error {
+	t := p.peek()
+	if !isPunct(t, "+") && !isPunct(t, "*") && !isPunct(t, "{") {
+		return nil
+	}
+	if r.Var0 != nil {
+		return fault.Syntax("InvalidRelationshipPattern", span(t), "this relationship has a length already").
+			WithHint("Write the length either within the brackets or behind the arrow.")
+	}
+	p.take()
+	v := &VarLength{}
+	zero, one := int64(0), int64(1)
+	switch t.Value {
+	case "+":
+		v.Min = &one
+	case "*":
+		v.Min = &zero
+	default:
+		var err error
+		if v.Min, err = p.bound(); err != nil {
+			return err
+		}
+		switch {
+		case p.accept(","):
+			if v.Max, err = p.bound(); err != nil {
+				return err
+			}
+		case v.Min == nil:
+			return unexpected(p.peek(), "how often, as in {1,3}")
+		default:
+			v.Max = v.Min
+		}
+		if v.Min == nil {
+			v.Min = &zero
+		}
+		if err := p.expect("}", ","); err != nil {
+			return err
+		}
+	}
+	v.Span = p.since(span(t))
+	r.Var0 = v
+	return nil
 }
 
 // bound takes a bound of a variable length, or nothing.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"engram/graph/schema"
+	"engram/graph/value"
 	"engram/query/internal/fault"
 
 	"github.com/alecthomas/participle/v2/lexer"
@@ -287,10 +288,38 @@ var shown = map[string]string{
 	"PILLAR": "PILLARS", "PILLARS": "PILLARS",
 }
 
-// show parses SHOW thing [YIELD items] [WHERE condition] as the call of a
+// shownKinds are the words before INDEXES and CONSTRAINTS that narrow a list down,
+// with what the column type says of those.
+var shownKinds = map[string]map[string]string{
+	"INDEXES": {
+		"ALL": "", "RANGE": "RANGE", "BTREE": "RANGE", "FULLTEXT": "FULLTEXT", "TEXT": "TEXT", "POINT": "POINT",
+		"LOOKUP": "LOOKUP", "VECTOR": "VECTOR",
+	},
+	"CONSTRAINTS": {
+		"ALL": "", "UNIQUE": "UNIQUENESS", "UNIQUENESS": "UNIQUENESS",
+		"EXIST": "PROPERTY_EXISTENCE", "EXISTENCE": "PROPERTY_EXISTENCE", "KEY": "NODE_KEY",
+	},
+	"FUNCTIONS": {"ALL": ""},
+}
+
+// shownKind takes such a word and returns what it narrows the list down to.
+func (p *parser) shownKind() string {
+	t := p.peek()
+	if t.EOF() || p.ahead(1).EOF() {
+		return ""
+	}
+	kind, ok := shownKinds[shown[strings.ToUpper(p.ahead(1).Value)]][strings.ToUpper(t.Value)]
+	if ok && isWord(t) {
+		p.take()
+	}
+	return kind
+}
+
+// show parses SHOW [kind] thing [YIELD items] [WHERE condition] as the call of a
 // procedure.
 func (p *parser) show() (*Call, error) {
 	t := p.take()
+	kind := p.shownKind()
 	next := p.peek()
 	name, ok := shown[strings.ToUpper(next.Value)]
 	if !ok || !isWord(next) {
@@ -306,6 +335,9 @@ func (p *parser) show() (*Call, error) {
 		}
 	}
 	c := &Call{Procedure: []string{"SHOW " + name}, Show: true}
+	if kind != "" {
+		c.Args = []Expr{&Literal{Span: span(t), Value: value.String(kind)}}
+	}
 	var err error
 	if p.acceptKw(kwYield) {
 		c.HasYield = true
