@@ -90,6 +90,9 @@ func (db *DB) Check(ctx context.Context) (*Report, error) {
 	if err := db.engine.Driver().Check(func(p string) { c.report.add("%s", p) }); err != nil {
 		return nil, wrap(err)
 	}
+	for _, note := range db.place.notes {
+		c.report.add("%s", note)
+	}
 	for _, step := range []func() error{
 		c.meta, c.names, c.nodes, c.edges, c.index, c.overflow, c.log, c.rest, c.counters, c.adjacency, c.topologyFile, c.vocabulary, c.learning, c.text,
 	} {
@@ -127,11 +130,7 @@ func (c *checker) scan(space store.Space, fn func(k, payload []byte)) error {
 		if space == store.Meta && !bytes.HasPrefix(k, []byte("graph/")) {
 			return true // the driver's own
 		}
-		seal := c.db.seal
-		if bytes.Equal(k, metaIdentity) && space == store.Meta {
-			seal.Tag = 0
-		}
-		payload, err := seal.Open(space, k, sealed)
+		payload, err := envelope{c.db.seal}.Open(space, k, sealed)
 		if err != nil {
 			c.report.add("%v", err)
 			return true

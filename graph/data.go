@@ -82,7 +82,7 @@ func (d *Data) Open(ctx context.Context, name string, o *Options) (*DB, error) {
 	}
 	at := place{
 		file: filepath.Join(ns.Path(), "graph.db"), textDir: ns.TextDir(), topoFile: ns.TopologyFile(),
-		readOnly: d.readOnly, acked: ns.Acked, release: ns.Close,
+		readOnly: d.readOnly, notes: ns.Notes(), acked: ns.Acked, release: ns.Close,
 	}
 	opts := fill(o)
 	if opts.Rebuild && !d.readOnly {

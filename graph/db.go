@@ -72,6 +72,7 @@ type place struct {
 	textDir  string
 	topoFile string
 	readOnly bool
+	notes    []string              // of opening the files
 	acked    func(store.Seq) error // told of each acknowledged seq, or nil
 	release  func() error          // called last, or nil
 }
@@ -94,7 +95,7 @@ func start(driver store.Driver, loaded *loaded, ix *text.Index, opts Options, pl
 	db.topoFile.opened(loaded)
 	db.latest.Store(&durableState{loaded.head, loaded.state})
 	engine, err := commit.New(driver, commit.Options[*state]{
-		Initial: loaded.state, Publish: db.publish, BeforeAck: place.acked, Now: opts.Now, Envelope: loaded.seal,
+		Initial: loaded.state, Publish: db.publish, BeforeAck: place.acked, Now: opts.Now, Envelope: envelope{loaded.seal},
 		MaxBytes: opts.MaxBytes, MaxKeys: opts.MaxKeys, MaxLongAge: opts.MaxLongAge,
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"engram/graph/internal/catalog"
+	"engram/graph/internal/commit"
 	"engram/graph/internal/extid"
 	"engram/graph/internal/key"
 	"engram/graph/internal/record"
@@ -143,6 +144,17 @@ func (l *loaded) load(place place) error {
 	return nil
 }
 
+// envelope opens every record, that of the identity with the tag 0.
+type envelope struct{ record.Sealer }
+
+// Open implements commit.Envelope.
+func (e envelope) Open(space store.Space, key, sealed []byte) ([]byte, error) {
+	if space == store.Meta && bytes.Equal(key, metaIdentity) {
+		e.Tag = 0
+	}
+	return e.Sealer.Open(space, key, sealed)
+}
+
 func (l *loaded) identity() error {
 	sealed, err := l.r.Get(store.Meta, metaIdentity)
 	if err != nil {
@@ -165,6 +177,7 @@ func (l *loaded) identity() error {
 	}
 	l.tag, l.created = extid.Tag(tag), created
 	l.seal.Tag = tag
+	l.r = commit.Prove(l.r, envelope{l.seal})
 	return nil
 }
 

@@ -91,7 +91,7 @@ func (db *DB) Stats() (Stats, error) {
 	out.Text = TextStats{Published: ts.Published, Applied: ts.Applied, Err: ts.LastError}
 	out.Labels = counts(s.names, catalog.Label, func(id uint32) int64 { return s.topo.NodeCount(value.LabelID(id)) })
 	out.Types = counts(s.names, catalog.RelType, func(id uint32) int64 { return s.topo.EdgeCount(value.TypeID(id)) })
-	out.Topology, out.Notes = db.topoFile.stats(), slices.Clone(db.notes)
+	out.Topology, out.Notes = db.topoFile.stats(), slices.Concat(db.place.notes, db.notes)
 	return out, nil
 }
 

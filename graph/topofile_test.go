@@ -228,9 +228,17 @@ func TestAnOlderStoreUnderTheTopologyFile(t *testing.T) {
 	f.must(os.WriteFile(f.path("graph.db"), old, 0o600))
 	f.must(os.Remove(f.path("seq")))
 	f.open()
-	if s := f.stats(); s.Topology.OpenedAt != 0 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "ahead of the database") {
+	s := f.stats()
+	if s.Topology.OpenedAt != 0 || len(s.Notes) != 2 || !strings.Contains(s.Notes[0], "seq: it is missing") || !strings.Contains(s.Notes[1], "ahead of the database") {
 		t.Errorf("opened from %d, notes %q", s.Topology.OpenedAt, s.Notes)
 	}
+	report, err := f.db.Check(t.Context())
+	f.must(err)
+	if len(report.Problems) != 1 || report.Problems[0] != s.Notes[0] {
+		t.Errorf("check says %q; want the missing file", report.Problems)
+	}
+	f.close() // the next opening finds a file of its own again
+	f.open()
 	f.verify(1)
 }
 

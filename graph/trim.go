@@ -55,7 +55,7 @@ func (db *DB) trim(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer slot.Abort()
-	puts, first, err := trimPuts(slot, to)
+	puts, first, err := db.trimPuts(slot, to)
 	if err != nil {
 		return false, err
 	}
@@ -93,10 +93,15 @@ func (db *DB) logBegins() (first store.Seq, err error) {
 }
 
 // trimPuts makes the removal of entries before to, at most trimKeys keys, and
-// tells which entry is the first one left. An entry goes whole or not at all.
-func trimPuts(src source, to store.Seq) (puts []store.Put, first store.Seq, err error) {
+// tells which entry is the first one left. An entry goes whole or not at all. One
+// that is damaged stays, as evidence.
+func (db *DB) trimPuts(src source, to store.Seq) (puts []store.Put, first store.Seq, err error) {
 	first = to
-	err = src.Scan(store.Log, nil, key.Uint(nil, uint64(to)), func(k, _ []byte) bool {
+	var bad error
+	err = src.Scan(store.Log, nil, key.Uint(nil, uint64(to)), func(k, sealed []byte) bool {
+		if _, bad = db.seal.Open(store.Log, k, sealed); bad != nil {
+			return false
+		}
 		if len(k) == 8 && len(puts) >= trimKeys {
 			first = store.Seq(binary.BigEndian.Uint64(k))
 			return false
@@ -104,5 +109,8 @@ func trimPuts(src source, to store.Seq) (puts []store.Put, first store.Seq, err 
 		puts = append(puts, store.Put{Space: store.Log, Key: append([]byte(nil), k...)})
 		return true
 	})
+	if bad != nil {
+		err = bad
+	}
 	return puts, first, err
 }

@@ -3,19 +3,44 @@ package commit
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 
 	"engram/graph/internal/store"
 )
 
-// lookedUp tells the spaces in which keys are looked up that may well be absent,
-// and that no record refers to: a key damaged on disk would just not be found.
-func lookedUp(space store.Space) bool { return space == store.Index || space == store.Idempotency }
+// Prove makes a reader that does not take a key for absent because it was not
+// found: where it would stand, both neighbours must be in order and sealed with the
+// keys they have, since a key that was damaged on disk is not found either. Nor does
+// a scan just end beside such a key. What is inside of a scan is verified by whoever
+// gets it. Only a store that could be damaged is looked at twice.
+func Prove(r store.Reader, e Envelope) store.Reader {
+	p, ok := r.(store.Prover)
+	if !ok || e == nil {
+		return r
+	}
+	return &proven{r, p, e}
+}
 
-// absent proves that a key which was not found is not there: both neighbours are
-// in order and sealed with the keys they have.
-func (e *Engine[V]) absent(r store.Reader, space store.Space, key []byte) error {
-	return e.around(r, space, key, func(k []byte) error {
+type proven struct {
+	store.Reader
+	prover   store.Prover
+	envelope Envelope
+}
+
+// around verifies the neighbours of a key, which may be there itself.
+func (r *proven) around(space store.Space, key []byte, more func(k []byte) error) error {
+	return r.prover.Around(space, key, func(k, v []byte) error {
+		if _, err := r.envelope.Open(space, k, v); err != nil {
+			return err
+		}
+		return more(k)
+	})
+}
+
+func (r *proven) absent(space store.Space, key []byte) error {
+	return r.around(space, key, func(k []byte) error {
 		if bytes.Equal(k, key) {
 			return fmt.Errorf("%w: the key %x in space %d is there, but looking it up does not find it; restore from a backup", store.ErrDamaged, key, space)
 		}
@@ -23,54 +48,47 @@ func (e *Engine[V]) absent(r store.Reader, space store.Space, key []byte) error 
 	})
 }
 
-// around verifies the neighbours of a key, which may be there itself.
-func (e *Engine[V]) around(r store.Reader, space store.Space, key []byte, more func(k []byte) error) error {
-	p, ok := r.(store.Prover)
-	if !ok || e.opts.Envelope == nil || !lookedUp(space) || len(key) == 0 {
-		return nil
-	}
-	return p.Around(space, key, func(k, v []byte) error {
-		if _, err := e.opts.Envelope.Open(space, k, v); err != nil {
-			return err
-		}
-		return more(k)
-	})
-}
-
-// get reads a key and proves it when it is absent.
-func (e *Engine[V]) get(r store.Reader, space store.Space, key []byte) ([]byte, error) {
-	v, err := r.Get(space, key)
+// Get reads a key.
+func (r *proven) Get(space store.Space, key []byte) ([]byte, error) {
+	v, err := r.Reader.Get(space, key)
 	if v == nil && err == nil {
-		err = e.absent(r, space, key)
+		err = r.absent(space, key)
 	}
 	return v, err
 }
 
-// getMany reads keys and proves the absent ones.
-func (e *Engine[V]) getMany(r store.Reader, space store.Space, keys, out [][]byte) ([][]byte, error) {
+// GetMany reads keys.
+func (r *proven) GetMany(space store.Space, keys, out [][]byte) ([][]byte, error) {
 	first := len(out)
-	out, err := r.GetMany(space, keys, out)
-	if err != nil || !lookedUp(space) {
-		return out, err
-	}
+	out, err := r.Reader.GetMany(space, keys, out)
 	for i, key := range keys {
-		if out[first+i] == nil {
-			if err := e.absent(r, space, key); err != nil {
-				return out, err
-			}
+		if err == nil && out[first+i] == nil {
+			err = r.absent(space, key)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
-// bounds proves that nothing is missing at the ends of a range. What is inside
-// is verified by whoever scans it.
-func (e *Engine[V]) bounds(r store.Reader, space store.Space, from, to []byte) error {
-	fine := func([]byte) error { return nil }
-	if err := e.around(r, space, from, fine); err != nil {
-		return err
+// Scan reads a range.
+func (r *proven) Scan(space store.Space, from, to []byte, fn func(key, value []byte) bool) error {
+	for _, bound := range [][]byte{from, to} {
+		if len(bound) == 0 {
+			continue
+		}
+		if err := r.around(space, bound, func([]byte) error { return nil }); err != nil {
+			return err
+		}
 	}
-	return e.around(r, space, to, fine)
+	return r.Reader.Scan(space, from, to, fn)
+}
+
+// CopyTo implements store.Copier if the reader does.
+func (r *proven) CopyTo(w io.Writer) (int64, error) {
+	c, ok := r.Reader.(store.Copier)
+	if !ok {
+		return 0, fmt.Errorf("copying a store that is no file: %w", errors.ErrUnsupported)
+	}
+	return c.CopyTo(w)
 }
 
 // sealSeq makes the record of an idempotency key.

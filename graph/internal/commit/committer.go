@@ -68,7 +68,7 @@ func (e *Engine[V]) commitGroup(group []*writeSet[V]) {
 			e.opts.Publish(ws.seq, ws.version)
 		}
 	}
-	e.advance(base, &durable[V]{seq: last.seq, version: last.version, reader: reader, refs: 1}, group)
+	e.advance(base, &durable[V]{seq: last.seq, version: last.version, reader: Prove(reader, e.opts.Envelope), refs: 1}, group)
 	e.acknowledge(group, last.seq)
 }
 

@@ -24,8 +24,7 @@ type Options[V any] struct {
 	// already; it is counted in Stats and kept there.
 	BeforeAck func(seq store.Seq) error
 	// Envelope, if set, seals what the engine itself stores, and verifies what is next
-	// to a key that is not found in the spaces that nothing else cross-checks: a
-	// damaged key must not pass for an absent one.
+	// to a key that is not found; see Prove.
 	Envelope Envelope
 	// Now is the clock for the age of long snapshots; default time.Now.
 	Now func() time.Time
@@ -147,7 +146,7 @@ func New[V any](driver store.Driver, opts Options[V]) (*Engine[V], error) {
 		stop:     make(chan struct{}),
 		stopped:  make(chan struct{}),
 		progress: make(chan struct{}),
-		durable:  &durable[V]{seq: reader.Seq(), version: opts.Initial, reader: reader, refs: 1},
+		durable:  &durable[V]{seq: reader.Seq(), version: opts.Initial, reader: Prove(reader, opts.Envelope), refs: 1},
 	}
 	e.slot <- struct{}{}
 	go e.run()

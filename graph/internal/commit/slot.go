@@ -121,7 +121,7 @@ func (s *Slot[V]) Get(space store.Space, key []byte) ([]byte, error) {
 	if v, ok := s.engine.mem.get(space, key); ok {
 		return clone(v), nil
 	}
-	return s.engine.get(s.base.reader, space, key)
+	return s.base.reader.Get(space, key)
 }
 
 // GetMany appends the value of each key to out, nil for an absent one.
@@ -130,7 +130,7 @@ func (s *Slot[V]) GetMany(space store.Space, keys, out [][]byte) ([][]byte, erro
 		return out, err
 	}
 	first := len(out)
-	out, err := s.engine.getMany(s.base.reader, space, keys, out)
+	out, err := s.base.reader.GetMany(space, keys, out)
 	if err != nil {
 		return out, err
 	}
@@ -147,9 +147,6 @@ func (s *Slot[V]) GetMany(space store.Space, keys, out [][]byte) ([][]byte, erro
 // end the slot.
 func (s *Slot[V]) Scan(space store.Space, from, to []byte, fn func(key, value []byte) bool) error {
 	if err := s.Err(); err != nil {
-		return err
-	}
-	if err := s.engine.bounds(s.base.reader, space, from, to); err != nil {
 		return err
 	}
 	return scanOver(s.base.reader, space, from, to, s.engine.mem.changes(space, from, to), fn)

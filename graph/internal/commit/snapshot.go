@@ -73,7 +73,7 @@ func (s *Snapshot[V]) Version() V { return s.version }
 // Get reads one key, nil if absent. The bytes are the caller's.
 func (s *Snapshot[V]) Get(space store.Space, key []byte) ([]byte, error) {
 	if s.long == nil {
-		return s.engine.get(s.base.reader, space, key)
+		return s.base.reader.Get(space, key)
 	}
 	var old []byte
 	var changed bool
@@ -85,13 +85,13 @@ func (s *Snapshot[V]) Get(space store.Space, key []byte) ([]byte, error) {
 	if changed {
 		return clone(old), nil
 	}
-	return s.engine.get(d.reader, space, key)
+	return d.reader.Get(space, key)
 }
 
 // GetMany appends the value of each key to out, nil for an absent one.
 func (s *Snapshot[V]) GetMany(space store.Space, keys, out [][]byte) ([][]byte, error) {
 	if s.long == nil {
-		return s.engine.getMany(s.base.reader, space, keys, out)
+		return s.base.reader.GetMany(space, keys, out)
 	}
 	old := make(map[int][]byte)
 	d, err := s.pin(func(u *undo) {
@@ -106,7 +106,7 @@ func (s *Snapshot[V]) GetMany(space store.Space, keys, out [][]byte) ([][]byte, 
 	}
 	defer s.engine.unpin(d)
 	first := len(out)
-	if out, err = s.engine.getMany(d.reader, space, keys, out); err != nil {
+	if out, err = d.reader.GetMany(space, keys, out); err != nil {
 		return out, err
 	}
 	for i, v := range old {
@@ -119,9 +119,6 @@ func (s *Snapshot[V]) GetMany(space store.Space, keys, out [][]byte) ([][]byte, 
 // false; nil bounds are open. The bytes are valid during the call only.
 func (s *Snapshot[V]) Scan(space store.Space, from, to []byte, fn func(key, value []byte) bool) error {
 	if s.long == nil {
-		if err := s.engine.bounds(s.base.reader, space, from, to); err != nil {
-			return err
-		}
 		return s.base.reader.Scan(space, from, to, fn)
 	}
 	var changes []change
@@ -130,9 +127,6 @@ func (s *Snapshot[V]) Scan(space store.Space, from, to []byte, fn func(key, valu
 		return err
 	}
 	defer s.engine.unpin(d)
-	if err := s.engine.bounds(d.reader, space, from, to); err != nil {
-		return err
-	}
 	return scanOver(d.reader, space, from, to, changes, fn)
 }
 

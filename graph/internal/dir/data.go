@@ -165,12 +165,20 @@ func fillNamespace(path string, initial []store.Put) error {
 	return startSide(path, 0)
 }
 
+// sideNote says what a side file that tells nothing means.
+func sideNote(path, odd string) string {
+	return path + ": " + odd + ", so that acknowledged transactions could be missing from graph.db without a trace; " +
+		"all of graph.db was verified instead, and opening for writing makes the file anew. " +
+		"Compare what is stored last with what you know of, or with a backup"
+}
+
 // Namespace is an open namespace.
 type Namespace struct {
 	data   *Data
 	name   string
-	driver store.Driver
+	driver *bolt.Driver
 	side   *sideFile // nil when read-only
+	notes  []string
 	once   sync.Once
 	err    error
 }
@@ -190,43 +198,63 @@ func (d *Data) OpenNamespace(name string) (*Namespace, error) {
 	if d.names[name] {
 		return nil, &BusyError{Path: path, Owner: Owner{PID: os.Getpid(), Address: d.opts.Address}}
 	}
-	acked, err := d.acceptLocked(path)
+	known, odd, err := d.acceptLocked(path)
 	if err != nil {
 		return nil, err
 	}
-	graph := filepath.Join(path, graphName)
-	driver, err := bolt.Open(graph, &bolt.Options{MaxSize: d.opts.MaxSize, ReadOnly: d.opts.ReadOnly, Acked: acked})
+	driver, err := bolt.Open(filepath.Join(path, graphName), &bolt.Options{
+		MaxSize: d.opts.MaxSize, ReadOnly: d.opts.ReadOnly, Acked: known.seq, Roots: known.roots,
+	})
 	if err != nil {
 		return nil, err
 	}
 	n := &Namespace{data: d, name: name, driver: driver}
+	if odd != "" {
+		n.notes = append(n.notes, sideNote(filepath.Join(path, seqName), odd))
+	}
+	if note := driver.Note(); note != "" {
+		n.notes = append(n.notes, filepath.Join(path, graphName)+": "+note+"; the next commit writes it anew, and nothing is missing")
+	}
 	if !d.opts.ReadOnly {
 		if n.side, err = openSide(filepath.Join(path, seqName)); err != nil {
 			return nil, errors.Join(err, driver.Close())
+		}
+		n.side.last = known
+		if err := n.noteRoots(); err != nil {
+			return nil, errors.Join(err, n.side.f.Close(), driver.Close())
 		}
 	}
 	d.names[name] = true
 	return n, nil
 }
 
+// noteRoots writes the side file if it does not tell the roots of the store.
+func (n *Namespace) noteRoots() error {
+	roots := n.driver.Roots()
+	if n.side.last.roots == roots {
+		return nil
+	}
+	return n.side.write(sideState{max(n.side.last.seq, n.driver.OpenedAt()), roots})
+}
+
 // acceptLocked checks the namespace's format, then takes LOCK. A file that another
 // process has locked is accepted, for that process has accepted it; LOCK then tells
 // who it is.
-func (d *Data) acceptLocked(path string) (acked store.Seq, err error) {
+func (d *Data) acceptLocked(path string) (known sideState, odd string, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return 0, &store.FileError{Err: store.ErrMissing, Path: path, Hint: "create the namespace first, or check its name"}
+		return known, "", &store.FileError{Err: store.ErrMissing, Path: path, Hint: "create the namespace first, or check its name"}
 	}
-	if acked, err = readSide(filepath.Join(path, seqName)); err != nil {
-		return 0, err
+	if known, _, err = readSide(filepath.Join(path, seqName)); err != nil {
+		return known, "", err
 	}
 	if !d.locked {
-		_, err := bolt.Examine(filepath.Join(path, graphName), acked)
+		_, err := bolt.Examine(filepath.Join(path, graphName), known.seq, known.roots)
 		if err != nil && !errors.Is(err, store.ErrBusy) {
-			return 0, err
+			return known, "", err
 		}
 	}
 	if err := d.lockLocked(); err != nil {
-		return 0, err
+		return known, "", err
 	}
 	// Read again: only now nobody else writes it.
 	return readSide(filepath.Join(path, seqName))
@@ -255,14 +283,17 @@ func (n *Namespace) Acked(seq store.Seq) error {
 	if n.side == nil {
 		return nil
 	}
-	return n.side.write(seq)
+	return n.side.write(sideState{seq, n.driver.Roots()})
 }
+
+// Notes tell what opening found odd and could deal with.
+func (n *Namespace) Notes() []string { return n.notes }
 
 // Close lets the namespace be opened again. The driver must have been closed.
 func (n *Namespace) Close() error {
 	n.once.Do(func() {
-		if n.side != nil {
-			n.err = n.side.f.Close()
+		if n.side != nil { // closing the driver may have written to the file
+			n.err = errors.Join(n.noteRoots(), n.side.f.Close())
 		}
 		n.data.mu.Lock()
 		delete(n.data.names, n.name)

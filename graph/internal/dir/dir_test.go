@@ -2,8 +2,10 @@ package dir
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -14,6 +16,7 @@ import (
 	"testing"
 
 	"engram/graph/internal/store"
+	"engram/graph/internal/store/bolt"
 )
 
 // TestMain doubles as the second process of the tests.
@@ -133,22 +136,24 @@ func TestLayoutAndModes(t *testing.T) {
 	mustClose(t, d)
 }
 
+func write(t *testing.T, p, content string) {
+	t.Helper()
+	if err := os.WriteFile(p, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func remove(t *testing.T, p string) {
+	t.Helper()
+	if err := os.RemoveAll(p); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestRefused: each is refused for its reason, saying what, where and what to do,
 // and nothing changes on disk.
 func TestRefused(t *testing.T) {
 	graph := func(p string) string { return filepath.Join(p, "ns", "main", "graph.db") }
-	write := func(t *testing.T, p, content string) {
-		t.Helper()
-		if err := os.WriteFile(p, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	remove := func(t *testing.T, p string) {
-		t.Helper()
-		if err := os.RemoveAll(p); err != nil {
-			t.Fatal(err)
-		}
-	}
 	cases := []struct {
 		name   string
 		change func(t *testing.T, path string)
@@ -178,7 +183,7 @@ func TestRefused(t *testing.T) {
 		{"lost commits", func(t *testing.T, p string) {
 			side, err := openSide(filepath.Join(p, "ns", "main", "seq"))
 			if err == nil {
-				err = errors.Join(side.write(7), side.f.Close())
+				err = errors.Join(side.write(sideState{seq: 7}), side.f.Close())
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -484,19 +489,22 @@ func TestAReadOnlyMountOpensForReading(t *testing.T) {
 
 func TestTheSideFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "seq")
-	if seq, err := readSide(path); seq != 0 || err != nil {
-		t.Errorf("a missing side file tells %d, %v; want 0", seq, err)
+	if s, odd, err := readSide(path); s != (sideState{}) || odd != "it is missing" || err != nil {
+		t.Errorf("a missing side file tells %v, %q, %v; want nothing, and why", s, odd, err)
 	}
 	s, err := openSide(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []store.Seq{1, 1 << 40, 3} {
+	if s, odd, err := readSide(path); s != (sideState{}) || odd != "it is empty" || err != nil {
+		t.Errorf("an empty side file tells %v, %q, %v; want nothing, and why", s, odd, err)
+	}
+	for _, want := range []sideState{{seq: 1}, {1 << 40, bolt.Roots{Tx: 1 << 50, Sum: 1 << 31}}, {3, bolt.Roots{Tx: 4, Sum: 5}}} {
 		if err := s.write(want); err != nil {
 			t.Fatal(err)
 		}
-		if seq, err := readSide(path); seq != want || err != nil {
-			t.Errorf("the side file tells %d, %v; want %d", seq, err, want)
+		if s, odd, err := readSide(path); s != want || odd != "" || err != nil {
+			t.Errorf("the side file tells %v, %q, %v; want %v", s, odd, err, want)
 		}
 	}
 	if err := s.f.Close(); err != nil {
@@ -509,12 +517,56 @@ func TestTheSideFile(t *testing.T) {
 	for at := range content {
 		torn := slices.Clone(content)
 		torn[at] ^= 4
-		if err := os.WriteFile(path, torn, 0o600); err != nil {
-			t.Fatal(err)
+		for _, b := range [][]byte{torn, content[:at]} {
+			if err := os.WriteFile(path, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if s, odd, err := readSide(path); s != (sideState{}) || odd == "" || err != nil {
+				t.Errorf("with byte %d changed, or cut there, it tells %v, %q, %v; want nothing, and why", at, s, odd, err)
+			}
 		}
-		if seq, err := readSide(path); seq != 0 || err != nil {
-			t.Errorf("with byte %d changed it tells %d, %v; want nothing", at, seq, err)
-		}
+	}
+}
+
+// TestASideFileOfTheFirstVersion tells a seq and no roots.
+func TestASideFileOfTheFirstVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "seq")
+	old := append([]byte("engrseq1"), 0, 0, 0, 0, 0, 0, 0, 9, 0xcb, 0x7e, 0x5b, 0x40)
+	binary.BigEndian.PutUint32(old[16:], crc32.Checksum(old[:16], castagnoli))
+	write(t, path, string(old))
+	if s, odd, err := readSide(path); s != (sideState{seq: 9}) || odd != "" || err != nil {
+		t.Errorf("it tells %v, %q, %v; want seq 9", s, odd, err)
+	}
+}
+
+// TestASideFileThatTellsNothingIsNoted: opening goes on, having read all of
+// graph.db, says so, and writes the file anew.
+func TestASideFileThatTellsNothingIsNoted(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, path string){
+		"it is missing": func(t *testing.T, path string) { remove(t, path) },
+		"it is empty":   func(t *testing.T, path string) { write(t, path, "") },
+		"it is damaged": func(t *testing.T, path string) { write(t, path, "garbage") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := withNamespace(t)
+			change(t, filepath.Join(path, "ns", "main", "seq"))
+			for _, readOnly := range []bool{true, false} {
+				d := mustOpen(t, path, &Options{ReadOnly: readOnly})
+				n := mustOpenNamespace(t, d, "main")
+				if notes := strings.Join(n.Notes(), " "); !strings.Contains(notes, name) || !strings.Contains(notes, "backup") {
+					t.Errorf("read-only %v: notes %q; want them to say that %s, and what to do", readOnly, notes, name)
+				}
+				closeNamespace(t, n)
+				mustClose(t, d)
+			}
+			d := mustOpen(t, path, nil)
+			n := mustOpenNamespace(t, d, "main")
+			if len(n.Notes()) > 0 {
+				t.Errorf("the next opening notes %q", n.Notes())
+			}
+			closeNamespace(t, n)
+			mustClose(t, d)
+		})
 	}
 }
 

@@ -5,7 +5,7 @@
 //	token        the daemon's, not touched here
 //	ns/<name>/   one namespace, a graph each:
 //	  graph.db   the truth
-//	  seq        side file: the newest acknowledged seq
+//	  seq        side file: the newest acknowledged seq, and what its pages begin with
 //	  text/      the text index, a cache, made by the index itself
 //
 // Opening never changes anything that it refuses: the marks and the format of a

@@ -68,13 +68,17 @@ func (d *Data) ReplaceNamespace(name string, over bool, fill func(graph string) 
 	return syncDir(ns)
 }
 
-// startSide writes the first side file of a namespace's directory and syncs both.
+// startSide writes the first side file beside a verified graph.db and syncs both.
 func startSide(path string, seq store.Seq) error {
+	roots, err := bolt.ReadRoots(filepath.Join(path, graphName))
+	if err != nil {
+		return err
+	}
 	side, err := openSide(filepath.Join(path, seqName))
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(side.write(seq), side.f.Sync(), side.f.Close()); err != nil {
+	if err := errors.Join(side.write(sideState{seq, roots}), side.f.Sync(), side.f.Close()); err != nil {
 		return systemError(path, err)
 	}
 	return syncDir(path)
@@ -98,12 +102,12 @@ func (d *Data) CompactNamespace(name string, verify func(graph string, seq store
 	case d.names[name]:
 		return 0, 0, &BusyError{Path: path, Owner: Owner{PID: os.Getpid(), Address: d.opts.Address}}
 	}
-	acked, err := d.acceptLocked(path)
+	known, _, err := d.acceptLocked(path)
 	if err != nil {
 		return 0, 0, err
 	}
 	graph := filepath.Join(path, graphName)
-	info, err := bolt.Examine(graph, acked)
+	info, err := bolt.Examine(graph, known.seq, known.roots)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -120,8 +124,33 @@ func (d *Data) CompactNamespace(name string, verify func(graph string, seq store
 	if err := verify(temp, info.Seq); err != nil {
 		return info.Size, 0, err
 	}
-	if err := os.Rename(temp, graph); err != nil {
-		return info.Size, 0, systemError(graph, err)
+	if err := exchangeGraph(temp, graph, known.seq); err != nil {
+		return info.Size, 0, err
 	}
-	return info.Size, compact.Size(), syncDir(path)
+	return info.Size, compact.Size(), nil
+}
+
+// exchangeGraph puts a file in the place of graph.db. Meanwhile the side file tells
+// no roots: it must not tell those of another file.
+func exchangeGraph(from, graph string, seq store.Seq) error {
+	path := filepath.Dir(graph)
+	side, err := openSide(filepath.Join(path, seqName))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = side.f.Close() }() // what matters is synced
+	if err := errors.Join(side.write(sideState{seq: seq}), side.f.Sync()); err != nil {
+		return systemError(path, err)
+	}
+	if err := os.Rename(from, graph); err != nil {
+		return systemError(graph, err)
+	}
+	if err := syncDir(path); err != nil {
+		return err
+	}
+	roots, err := bolt.ReadRoots(graph)
+	if err != nil {
+		return err
+	}
+	return side.write(sideState{seq, roots})
 }

@@ -32,7 +32,7 @@ const compactStep = 16 << 20
 // file without the free pages, synced, and compares both. to must not exist; on an
 // error it is removed.
 func Compact(from, to string) (err error) {
-	if _, err := inspect(from); err != nil {
+	if _, _, err := prove(from, Roots{}); err != nil {
 		return err
 	}
 	src, _, err := openBolt(from, &Options{ReadOnly: true, MaxSize: DefaultMaxSize}, lockTimeout)

@@ -194,7 +194,7 @@ func TestAnOlderMetaPageHeals(t *testing.T) {
 	n, _ := newestMeta(t, content)
 	page(content, 1-n)[40]++
 	overwrite(t, path, content)
-	info, err := Examine(path, seq)
+	info, err := Examine(path, seq, Roots{})
 	if err != nil || info.Seq != seq || info.Damaged == "" {
 		t.Fatalf("Examine = %+v, %v; want seq %d and the damage told", info, err, seq)
 	}

@@ -4,9 +4,11 @@
 // The whole file is mapped once with room for MaxSize, so that bbolt never remaps:
 // a remap would wait for every open reader, and the engine always keeps one open.
 //
-// bbolt trusts its file. So a file is inspected with plain reads before bbolt maps
-// it (length, meta pages), and every call into bbolt turns a panic or a memory
-// fault on a damaged page into an error.
+// bbolt trusts its file, and its pages have no checksum: a lookup in a damaged page
+// may just not find a key. So a file is inspected with plain reads before bbolt maps
+// it (length, meta pages, roots), bbolt writes but does not read: readers walk its
+// pages here and verify each once (see pages), and so do commits before bbolt reads
+// what it is going to write anew. A panic or a memory fault becomes an error.
 package bolt
 
 // Format is the version of the layout: bucket names, header, meaning of the spaces.

@@ -29,8 +29,12 @@ type Driver struct {
 	file     *os.File // bbolt's own handle, only read here
 	path     string
 	readOnly bool
+	pages    *pages
+	note     string // what opening found odd and could deal with
+	openedAt store.Seq
 
 	mu     sync.Mutex
+	roots  Roots // of the last commit
 	stats  store.Stats
 	broken error // an outcome that was unknown
 	closed bool
@@ -42,7 +46,8 @@ func (d *Driver) start() error {
 	d.stats.PageBytes = d.db.Info().PageSize
 	return guard(d.path, func() error {
 		return d.db.View(func(tx *bbolt.Tx) error {
-			_, err := readHeader(tx, d.path)
+			seq, err := readHeader(tx, d.path)
+			d.openedAt = seq
 			d.stats.UsedBytes = tx.Size()
 			return err
 		})
@@ -54,29 +59,36 @@ func (d *Driver) Snapshot() (store.Reader, error) {
 	if err := d.usable(); err != nil {
 		return nil, err
 	}
-	r := &reader{path: d.path}
+	var r *reader
+	var tx *bbolt.Tx
 	err := guard(d.path, func() (err error) {
-		if r.tx, err = d.db.Begin(false); err != nil {
-			return err
+		if tx, err = d.db.Begin(false); err == nil {
+			r, err = newReader(d.pages, tx)
 		}
-		if r.seq, err = readHeader(r.tx, d.path); err != nil {
-			return err
-		}
-		// Bucket handles are made here, once: making one changes the transaction,
-		// using one does not, so that many goroutines can read.
-		for i, name := range bucketNames {
-			r.buckets[i] = r.tx.Bucket([]byte(name))
-		}
-		return nil
+		return err
 	})
 	if err != nil {
-		if r.tx != nil {
-			err = errors.Join(err, r.Close())
+		if tx != nil {
+			err = errors.Join(err, closedError(tx.Rollback()))
 		}
 		return nil, closedError(err)
 	}
 	return r, nil
 }
+
+// Roots are those of the last commit, or of opening before one; what must be known
+// of them when the file is opened again.
+func (d *Driver) Roots() Roots {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.roots
+}
+
+// OpenedAt is the seq that opening found.
+func (d *Driver) OpenedAt() store.Seq { return d.openedAt }
+
+// Note tells what opening found odd and could deal with, empty if nothing.
+func (d *Driver) Note() string { return d.note }
 
 // usable refuses what must not be done after an unknown outcome.
 func (d *Driver) usable() error {
@@ -134,7 +146,10 @@ func (d *Driver) apply(tx *bbolt.Tx, expect store.Seq, batches []store.Batch) (s
 		return store.Conflict, errors.Join(fmt.Errorf("the store is at seq %d, not %d", at, expect), tx.Rollback())
 	}
 	if err == nil {
-		err = write(tx, batches)
+		spaces := bySpace(batches)
+		if err = verifyWays(d.pages, tx, spaces); err == nil {
+			err = write(tx, spaces)
+		}
 	}
 	if err == nil {
 		err = tx.Bucket(headerBucket).Put(seqKey, encodeSeq(expect+store.Seq(len(batches))))
@@ -149,7 +164,20 @@ func (d *Driver) apply(tx *bbolt.Tx, expect store.Seq, batches []store.Batch) (s
 		return classify(err, d.file, before)
 	}
 	d.count(tx.Stats())
+	d.noteRoots()
 	return store.Committed, nil
+}
+
+// noteRoots reads the roots of what was just committed. If it cannot, they are not
+// known, and the next opening reads all of the file.
+func (d *Driver) noteRoots() {
+	var r Roots
+	if in, err := inspectFile(d.file, d.path); err == nil {
+		r, _, _ = rootsOf(d.file, in.newest)
+	}
+	d.mu.Lock()
+	d.roots = r
+	d.mu.Unlock()
 }
 
 // count adds a committed transaction to the counters.
@@ -165,20 +193,26 @@ func (d *Driver) count(s bbolt.TxStats) {
 	})
 }
 
-// write puts the batches' changes into the buckets, each space in order of its
-// keys, the last change of a key winning.
-func write(tx *bbolt.Tx, batches []store.Batch) error {
-	var spaces [store.SpaceCount][]store.Put
+// bySpace sorts the batches' changes by space and key; of several changes of a key
+// the last one comes last.
+func bySpace(batches []store.Batch) (spaces [store.SpaceCount][]store.Put) {
 	for _, b := range batches {
 		for _, p := range b.Puts {
 			spaces[p.Space] = append(spaces[p.Space], p)
 		}
 	}
+	for _, puts := range spaces {
+		slices.SortStableFunc(puts, func(a, b store.Put) int { return bytes.Compare(a.Key, b.Key) })
+	}
+	return spaces
+}
+
+// write puts the changes into the buckets, the last change of a key winning.
+func write(tx *bbolt.Tx, spaces [store.SpaceCount][]store.Put) error {
 	for space, puts := range spaces {
 		if len(puts) == 0 {
 			continue
 		}
-		slices.SortStableFunc(puts, func(a, b store.Put) int { return bytes.Compare(a.Key, b.Key) })
 		bucket := tx.Bucket([]byte(bucketNames[space]))
 		if appends(store.Space(space)) {
 			bucket.FillPercent = appendFill
@@ -284,6 +318,7 @@ func (d *Driver) Close() error {
 			d.db.NoFreelistSync = false
 			return d.db.Update(func(*bbolt.Tx) error { return nil })
 		})
+		d.noteRoots()
 	}
 	return d.db.Close()
 }

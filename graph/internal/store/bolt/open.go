@@ -42,6 +42,10 @@ type Options struct {
 	// at an older seq is refused: bbolt silently falls back by one transaction when
 	// its newest meta page is damaged.
 	Acked store.Seq
+	// Roots are what the last commit that was noted led to. With those of the newest
+	// transaction opening reads a few pages only; with others, or none, all of the
+	// file. Roots that contradict the file are refused.
+	Roots Roots
 }
 
 // Create makes a database at seq 0 with the initial puts. The file appears at path
@@ -95,7 +99,7 @@ func fill(path string, initial []store.Put) error {
 				return err
 			}
 		}
-		return write(tx, []store.Batch{{Puts: initial}})
+		return write(tx, bySpace([]store.Batch{{Puts: initial}}))
 	})
 	if err == nil {
 		err = db.Sync()
@@ -117,14 +121,13 @@ func Open(path string, opts *Options) (*Driver, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	in, err := Examine(path, opts.Acked)
+	in, err := Examine(path, opts.Acked, opts.Roots)
 	if err != nil {
 		return nil, err
 	}
-	if in.scan && !opts.ReadOnly {
-		if err := verifyBeforeScan(path); err != nil {
-			return nil, err
-		}
+	pages, roots, err := prove(path, opts.Roots)
+	if err != nil {
+		return nil, err
 	}
 	o := *opts
 	if o.MaxSize == 0 {
@@ -135,8 +138,15 @@ func Open(path string, opts *Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Driver{db: db, file: file, path: path, readOnly: o.ReadOnly}
-	if err := d.start(); err != nil {
+	d := &Driver{db: db, file: file, path: path, readOnly: o.ReadOnly, pages: pages, roots: roots, note: in.Damaged}
+	err = d.start()
+	if err == nil && roots != opts.Roots && !o.ReadOnly {
+		// The last commit was perhaps not synced when its process ended.
+		if err = file.Sync(); err != nil {
+			err = &store.FileError{Err: err, Path: path}
+		}
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return d, nil
@@ -149,23 +159,30 @@ type Info struct {
 	// Damaged tells what is wrong with one of the two meta pages when the other one
 	// suffices and no acknowledged transaction is missing; the next commit heals it.
 	Damaged string
-
-	scan bool // the list of free pages is not in the file: opening scans it all
 }
 
 // Examine checks, without changing anything, that a database can be opened: its
-// length, its marks, its format and that its seq is not below acked. It fails with
-// ErrBusy while a writer has it open.
-func Examine(path string, acked store.Seq) (Info, error) {
+// length, its marks, its format, that its seq is not below acked, and that known
+// roots are what was written. It fails with ErrBusy while a writer has it open.
+func Examine(path string, acked store.Seq, known Roots) (Info, error) {
 	in, err := inspect(path)
 	if err != nil {
 		return Info{}, err
+	}
+	if in.newest.txid == known.Tx {
+		found, err := ReadRoots(path)
+		if err != nil {
+			return Info{}, err
+		}
+		if err := known.contradict(path, found); err != nil {
+			return Info{}, err
+		}
 	}
 	db, _, err := openBolt(path, &Options{ReadOnly: true}, peekTimeout)
 	if err != nil {
 		return Info{}, err
 	}
-	info := Info{Size: in.size, Damaged: in.damaged, scan: in.newest.freelist == noFreelist}
+	info := Info{Size: in.size, Damaged: in.damaged}
 	err = guard(path, func() error {
 		return db.View(func(tx *bbolt.Tx) error {
 			info.Seq, err = readHeader(tx, path)
@@ -222,26 +239,6 @@ func decodeSeq(b []byte, path string) (store.Seq, error) {
 		return 0, &store.FileError{Err: store.ErrDamaged, Path: path, Detail: "no seq", Hint: "restore it from a backup"}
 	}
 	return store.Seq(binary.BigEndian.Uint64(b)), nil
-}
-
-// verifyBeforeScan walks all pages with plain reads. bbolt is about to do the same
-// in a goroutine of its own, where a damaged page would end the process.
-func verifyBeforeScan(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return openError(path, err)
-	}
-	defer func() { _ = f.Close() }() // read only
-	in, err := inspectFile(f, path)
-	if err != nil {
-		return err
-	}
-	var problems []string
-	walkFile(f, in.newest, func(problem string) { problems = append(problems, problem) })
-	if len(problems) > 0 {
-		return damage(path, fmt.Sprintf("%s (%d problems in all)", problems[0], len(problems)))
-	}
-	return nil
 }
 
 // openBolt opens the bbolt file and returns bbolt's own file handle beside it.

@@ -98,7 +98,7 @@ func usable(d *Driver, path string, seq store.Seq) error {
 	if err := d.Close(); err != nil {
 		return err
 	}
-	info, err := Examine(path, seq)
+	info, err := Examine(path, seq, Roots{})
 	if err != nil || info.Seq != seq {
 		return fmt.Errorf("reopened: %+v, %v; want seq %d", info, err, seq)
 	}

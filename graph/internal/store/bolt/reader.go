@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"sync/atomic"
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
@@ -14,77 +13,82 @@ import (
 	"engram/graph/internal/store"
 )
 
-// reader is one bbolt read transaction. bbolt only promises that a transaction
-// belongs to one goroutine; what is used here, cursors over buckets that exist
-// already, changes nothing but atomic counters (a race test watches that).
+// reader is one bbolt read transaction, which keeps its pages from being used
+// again. The pages are read here, not by bbolt, so that each can be verified.
 type reader struct {
-	tx      *bbolt.Tx
-	path    string
-	seq     store.Seq
-	buckets [store.SpaceCount]*bbolt.Bucket
-	// cursors are kept from one Get to the next, for whoever takes them: a cursor
-	// has a stack to grow.
-	cursors [store.SpaceCount]atomic.Pointer[bbolt.Cursor]
+	view
+	tx    *bbolt.Tx
+	seq   store.Seq
+	trees [store.SpaceCount]tree
+}
+
+func newReader(p *pages, tx *bbolt.Tx) (*reader, error) {
+	r := &reader{view: newView(p, tx), tx: tx}
+	header, trees, err := r.buckets(tx)
+	if err != nil {
+		return nil, err
+	}
+	r.trees = trees
+	seq, err := header.get(r.view, seqKey)
+	if err == nil {
+		r.seq, err = decodeSeq(seq, r.path)
+	}
+	return r, err
 }
 
 func (r *reader) Seq() store.Seq { return r.seq }
 
-func (r *reader) bucket(space store.Space) (*bbolt.Bucket, error) {
-	if space >= store.SpaceCount {
+func (r *reader) tree(space store.Space) (*tree, error) {
+	switch {
+	case space >= store.SpaceCount:
 		return nil, fmt.Errorf("%w: space %d does not exist", store.ErrInvalid, space)
+	case r.tx.DB() == nil:
+		return nil, store.ErrClosed
 	}
-	return r.buckets[space], nil
+	return &r.trees[space], nil
 }
 
 // Get copies the value of the key.
 func (r *reader) Get(space store.Space, key []byte) (value []byte, err error) {
-	b, err := r.bucket(space)
+	t, err := r.tree(space)
 	if err != nil {
 		return nil, err
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer r.recover(&err)
-	c := r.cursor(space, b)
-	value = get(c, key)
-	r.cursors[space].Store(c) // not after a panic
-	return value, nil
+	return r.get(t, key)
 }
 
-func (r *reader) cursor(space store.Space, b *bbolt.Bucket) *bbolt.Cursor {
-	if c := r.cursors[space].Swap(nil); c != nil {
-		return c
-	}
-	return b.Cursor()
-}
-
-func get(c *bbolt.Cursor, key []byte) []byte {
-	k, v := c.Seek(key)
-	if v == nil || !bytes.Equal(k, key) {
-		return nil
+func (r *reader) get(t *tree, key []byte) ([]byte, error) {
+	v, err := t.get(r.view, key)
+	if v == nil || err != nil {
+		return nil, err
 	}
 	touch(v)
-	return append(make([]byte, 0, len(v)), v...)
+	return append(make([]byte, 0, len(v)), v...), nil
 }
 
 // GetMany copies the values of the keys.
 func (r *reader) GetMany(space store.Space, keys, out [][]byte) (_ [][]byte, err error) {
-	b, err := r.bucket(space)
+	t, err := r.tree(space)
 	if err != nil {
 		return out, err
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer r.recover(&err)
-	c := r.cursor(space, b)
 	for _, key := range keys {
-		out = append(out, get(c, key))
+		v, err := r.get(t, key)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, v)
 	}
-	r.cursors[space].Store(c)
 	return out, nil
 }
 
 // Scan walks a cursor. A panic of fn passes through.
 func (r *reader) Scan(space store.Space, from, to []byte, fn func(key, value []byte) bool) (err error) {
-	b, err := r.bucket(space)
+	t, err := r.tree(space)
 	if err != nil {
 		return err
 	}
@@ -95,14 +99,20 @@ func (r *reader) Scan(space store.Space, from, to []byte, fn func(key, value []b
 			r.recover2(recover(), &err)
 		}
 	}()
-	c := b.Cursor()
+	c := newCursor(r.view, t)
 	var last []byte
-	key, value := c.Seek(from)
-	for key != nil && (to == nil || bytes.Compare(key, to) < 0) {
+	for err = c.seek(from); err == nil; err = c.next() {
+		key, value := c.element()
+		if key == nil || to != nil && bytes.Compare(key, to) >= 0 {
+			return nil
+		}
 		touch(key)
 		touch(value)
-		if value == nil || last != nil && bytes.Compare(last, key) >= 0 {
+		if last != nil && bytes.Compare(last, key) >= 0 {
 			return damage(r.path, fmt.Sprintf("key %x in space %s is out of order", key, bucketNames[space]))
+		}
+		if err := t.plain(r.view, c.leaf().page, c.leaf().index); err != nil {
+			return err
 		}
 		last = key
 		outside = true
@@ -111,41 +121,42 @@ func (r *reader) Scan(space store.Space, from, to []byte, fn func(key, value []b
 		if !more {
 			return nil
 		}
-		key, value = c.Next()
 	}
-	return nil
+	return err
 }
 
-// Around implements store.Prover. A panic of fn is taken for one of bbolt.
+// Around implements store.Prover. A panic of fn is taken for one of reading.
 func (r *reader) Around(space store.Space, key []byte, fn func(key, value []byte) error) (err error) {
-	b, err := r.bucket(space)
+	t, err := r.tree(space)
 	if err != nil {
 		return err
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer r.recover(&err)
-	look := func(k, v []byte, behind bool) error {
+	c := newCursor(r.view, t)
+	if err := c.seek(key); err != nil {
+		return err
+	}
+	look := func(behind bool) error {
+		k, v := c.element()
 		if k == nil {
 			return nil
 		}
 		touch(k)
 		touch(v)
-		if v == nil || (bytes.Compare(k, key) >= 0) != behind {
+		if (bytes.Compare(k, key) >= 0) != behind {
 			return damage(r.path, fmt.Sprintf("key %x in space %s is out of order", k, bucketNames[space]))
 		}
 		return fn(k, v)
 	}
-	c := b.Cursor()
-	k, v := c.Seek(key)
-	if k == nil {
-		k, v = c.Last()
-		return look(k, v, false)
-	}
-	if err := look(k, v, true); err != nil {
+	if err := look(true); err != nil {
 		return err
 	}
-	k, v = c.Prev()
-	return look(k, v, false)
+	before, err := c.previous()
+	if err != nil || !before {
+		return err
+	}
+	return look(false)
 }
 
 // touch reads a byte of each page of b. A damaged element reaches beyond the file:
@@ -161,7 +172,7 @@ func touch(b []byte) {
 	runtime.KeepAlive(sum)
 }
 
-// recover is deferred: it turns a panic of bbolt into an error.
+// recover is deferred: it turns a panic that a damaged page causes into an error.
 func (r *reader) recover(err *error) { r.recover2(recover(), err) }
 
 func (r *reader) recover2(found any, err *error) {

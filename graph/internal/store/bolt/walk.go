@@ -41,10 +41,10 @@ const (
 
 // walkFile reports everything that is wrong with the pages of the transaction that
 // m tells.
-func walkFile(f io.ReaderAt, m meta, report func(problem string)) {
+func walkFile(f io.ReaderAt, m meta, report func(problem string)) *walker {
 	if !m.plausible() {
 		report(fmt.Sprintf("the meta page tells of impossible pages: %+v", m))
-		return
+		return &walker{}
 	}
 	w := &walker{f: f, meta: m, use: make([]uint8, m.pages), report: report}
 	w.use[0], w.use[1] = used, used
@@ -57,119 +57,92 @@ func walkFile(f io.ReaderAt, m meta, report func(problem string)) {
 			}
 		}
 	}
+	return w
+}
+
+// unused are the pages that were not met in a tree.
+func (w *walker) unused() (ids []uint64) {
+	for id, use := range w.use {
+		if use != used {
+			ids = append(ids, uint64(id))
+		}
+	}
+	return ids
 }
 
 // page reads the page with all that belongs to it and marks it used.
-func (w *walker) page(id uint64, what string) (kind uint16, count int, data []byte, ok bool) {
-	if id < 2 || id >= w.meta.pages {
-		w.report(fmt.Sprintf("page %d, a %s, is outside of the file's %d pages", id, what, w.meta.pages))
-		return 0, 0, nil, false
+func (w *walker) page(id uint64) (data []byte, ok bool) {
+	data, err := readPages(w.f, w.meta, id)
+	if err != nil {
+		w.report(err.Error())
+		return nil, false
 	}
-	header := make([]byte, pageHeaderSize)
-	offset := int64(id) * int64(w.meta.pageSize)
-	if _, err := w.f.ReadAt(header, offset); err != nil {
-		w.report(fmt.Sprintf("page %d: %v", id, err))
-		return 0, 0, nil, false
-	}
-	more := uint64(binary.NativeEndian.Uint32(header[12:]))
-	if self := binary.NativeEndian.Uint64(header); self != id || more >= w.meta.pages-id {
-		w.report(fmt.Sprintf("page %d, a %s, calls itself %d and %d pages long", id, what, self, more+1))
-		return 0, 0, nil, false
-	}
-	for p := id; p <= id+more; p++ {
+	for p := id; p < id+uint64(len(data))/uint64(w.meta.pageSize); p++ {
 		if w.use[p] != unseen {
 			w.report(fmt.Sprintf("page %d is used twice", p))
-			return 0, 0, nil, false
+			return nil, false
 		}
 		w.use[p] = used
 	}
-	data = make([]byte, (more+1)*uint64(w.meta.pageSize))
-	if _, err := w.f.ReadAt(data, offset); err != nil {
-		w.report(fmt.Sprintf("page %d: %v", id, err))
-		return 0, 0, nil, false
-	}
-	return binary.NativeEndian.Uint16(data[8:]), int(binary.NativeEndian.Uint16(data[10:])), data, true
+	return data, true
 }
 
-// tree checks the tree below page id, whose keys must lie in [from, to).
-func (w *walker) tree(id uint64, depth int, from, to []byte) {
-	kind, count, data, ok := w.page(id, "tree page")
-	switch {
-	case !ok:
-	case depth > maxDepth:
-		w.report(fmt.Sprintf("page %d is %d levels deep", id, depth))
-	case kind == leafPage:
-		w.leaf(id, data, count, depth, from, to)
-	case kind == branchPage:
-		w.branch(id, data, count, depth, from, to)
-	default:
-		w.report(fmt.Sprintf("page %d is of kind %#x instead of a tree page", id, kind))
+// tree checks the tree below page id, at whose beginning stands the key from, and
+// whose keys are below to; nil stands for any. It returns how many levels there are.
+func (w *walker) tree(id uint64, depth int, from, to []byte) (levels int) {
+	data, ok := w.page(id)
+	if !ok {
+		return 0
 	}
+	kind, p := binary.NativeEndian.Uint16(data[8:]), parseTree(data)
+	if kind != leafPage && kind != branchPage || depth > maxDepth {
+		w.report(fmt.Sprintf("page %d is of kind %#x, %d levels deep, instead of a tree page", id, kind, depth))
+		return 0
+	}
+	if fault := p.fault(int(w.meta.pageSize)); fault != "" {
+		w.report(fmt.Sprintf("page %d: %s", id, fault))
+		return 0
+	}
+	if from != nil && (p.count == 0 || !bytes.Equal(p.key(0), from)) {
+		w.report(fmt.Sprintf("page %d does not begin with the key under which it is found", id))
+	}
+	if p.count > 0 && to != nil && bytes.Compare(p.key(p.count-1), to) >= 0 {
+		w.report(fmt.Sprintf("page %d: its last element is out of order", id))
+	}
+	if !p.leaf {
+		return w.branch(id, p, depth, to) + 1
+	}
+	for i := range p.count {
+		w.element(id, p, i, depth)
+	}
+	return 1
 }
 
-func (w *walker) branch(id uint64, data []byte, count, depth int, from, to []byte) {
-	type child struct {
-		key  []byte
-		page uint64
-	}
-	var children []child
-	for i := range count {
-		at := pageHeaderSize + i*elementSize
-		if at+elementSize > len(data) {
-			w.report(fmt.Sprintf("page %d holds %d elements", id, count))
-			return
-		}
-		e := data[at:]
-		key, ok := cut(data, at, binary.NativeEndian.Uint32(e), binary.NativeEndian.Uint32(e[4:]))
-		if !ok {
-			w.report(fmt.Sprintf("page %d: the key of element %d is outside of the page", id, i))
-			return
-		}
-		children = append(children, child{key, binary.NativeEndian.Uint64(e[8:])})
-	}
-	if count == 0 {
+func (w *walker) branch(id uint64, p treePage, depth int, to []byte) (levels int) {
+	if p.count == 0 {
 		w.report(fmt.Sprintf("page %d is a branch without children", id))
 	}
-	for i, c := range children {
-		low, high := c.key, to
-		if i+1 < len(children) {
-			high = children[i+1].key
+	for i := range p.count {
+		high := to
+		if i+1 < p.count {
+			high = p.key(i + 1)
 		}
-		if i == 0 && from != nil && bytes.Compare(from, low) > 0 || high != nil && bytes.Compare(low, high) >= 0 {
-			w.report(fmt.Sprintf("page %d: element %d is out of order", id, i))
+		n := w.tree(p.child(i), depth+1, p.key(i), high)
+		if i > 0 && n > 0 && levels > 0 && n != levels {
+			w.report(fmt.Sprintf("page %d: element %d leads to %d levels, others to %d", id, i, n, levels))
 		}
-		w.tree(c.page, depth+1, low, high)
+		levels = max(levels, n)
 	}
+	return levels
 }
 
-// leaf checks a leaf page, which may be inline (then id is that of the page around).
-func (w *walker) leaf(id uint64, data []byte, count, depth int, from, to []byte) {
-	var last []byte
-	for i := range count {
-		at := pageHeaderSize + i*elementSize
-		if at+elementSize > len(data) {
-			w.report(fmt.Sprintf("page %d holds %d elements", id, count))
-			return
-		}
-		e := data[at:]
-		flags, pos := binary.NativeEndian.Uint32(e), binary.NativeEndian.Uint32(e[4:])
-		keySize, valueSize := binary.NativeEndian.Uint32(e[8:]), binary.NativeEndian.Uint32(e[12:])
-		key, ok := cut(data, at, pos, keySize)
-		value, ok2 := cut(data, at+int(keySize), pos, valueSize)
-		if !ok || !ok2 {
-			w.report(fmt.Sprintf("page %d: element %d is outside of the page", id, i))
-			return
-		}
-		if i > 0 && bytes.Compare(last, key) >= 0 || i == 0 && from != nil && bytes.Compare(from, key) > 0 || to != nil && bytes.Compare(key, to) >= 0 {
-			w.report(fmt.Sprintf("page %d: element %d is out of order", id, i))
-		}
-		last = key
-		if flags&^bucketFlag != 0 {
-			w.report(fmt.Sprintf("page %d: element %d has the marks %#x", id, i, flags))
-		}
-		if flags&bucketFlag != 0 {
-			w.bucket(id, i, value, depth)
-		}
+// element checks the marks of an element of a leaf, and what is below a bucket.
+func (w *walker) element(id uint64, p treePage, i, depth int) {
+	switch flags := p.flags(i); {
+	case flags&^bucketFlag != 0 || flags != 0 && depth > maxDepth:
+		w.report(fmt.Sprintf("page %d: element %d has the marks %#x", id, i, flags))
+	case flags != 0:
+		w.bucket(id, i, p.value(i), depth)
 	}
 }
 
@@ -183,42 +156,36 @@ func (w *walker) bucket(id uint64, element int, value []byte, depth int) {
 		return
 	}
 	inline := value[bucketHeader:]
-	if len(inline) < pageHeaderSize || binary.NativeEndian.Uint16(inline[8:]) != leafPage || depth > maxDepth {
+	if len(inline) < pageHeaderSize || binary.NativeEndian.Uint16(inline[8:]) != leafPage {
 		w.report(fmt.Sprintf("page %d: bucket %d has no inline page", id, element))
 		return
 	}
-	w.leaf(id, inline, int(binary.NativeEndian.Uint16(inline[10:])), depth+1, nil, nil)
-}
-
-// cut returns size bytes at position pos after at.
-func cut(data []byte, at int, pos, size uint32) ([]byte, bool) {
-	start := uint64(at) + uint64(pos)
-	if start+uint64(size) > uint64(len(data)) {
-		return nil, false
+	p := parseTree(inline)
+	if fault := p.fault(0); fault != "" {
+		w.report(fmt.Sprintf("page %d: bucket %d: %s", id, element, fault))
+		return
 	}
-	return data[start : start+uint64(size)], true
+	for i := range p.count {
+		w.element(id, p, i, maxDepth+1)
+	}
 }
 
+// freelist checks the list of free pages.
 func (w *walker) freelist(id uint64) {
-	kind, count, data, ok := w.page(id, "list of free pages")
+	data, ok := w.page(id)
 	if !ok {
 		return
 	}
-	if kind != freelistPage {
-		w.report(fmt.Sprintf("page %d is of kind %#x instead of a list of free pages", id, kind))
+	free, err := freePages(data)
+	if err != nil {
+		w.report(fmt.Sprintf("page %d: %v", id, err))
 		return
 	}
-	ids := data[pageHeaderSize:]
-	n := uint64(count)
-	if count == manyFree {
-		n, ids = binary.NativeEndian.Uint64(ids), ids[8:]
-	}
-	if n > uint64(len(ids)/8) {
-		w.report(fmt.Sprintf("page %d lists %d free pages", id, n))
-		return
-	}
-	for i := range n {
-		page := binary.NativeEndian.Uint64(ids[8*i:])
+	w.free(free)
+}
+
+func (w *walker) free(ids []uint64) {
+	for _, page := range ids {
 		switch {
 		case page < 2 || page >= w.meta.pages:
 			w.report(fmt.Sprintf("free page %d is outside of the file's %d pages", page, w.meta.pages))
