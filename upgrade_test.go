@@ -170,7 +170,7 @@ func TestFormatsAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile("`([A-Za-z]+)` in `([a-z0-9/.]+)` \\| (\\d+) first(?:; (\\d+) )?").FindAllStringSubmatch(string(text), -1)
+	named := regexp.MustCompile("`([A-Za-z]+)` in `([a-z0-9/.]+)` \\| (\\d+) first(.*)").FindAllStringSubmatch(string(text), -1)
 	if len(named) < 10 {
 		t.Fatalf("the list names %d formats only", len(named))
 	}
@@ -181,8 +181,8 @@ func TestFormatsAreListed(t *testing.T) {
 			continue
 		}
 		newest := m[3]
-		if m[4] != "" {
-			newest = m[4]
+		for _, later := range regexp.MustCompile(`; (\d+) `).FindAllStringSubmatch(m[4], -1) {
+			newest = later[1]
 		}
 		value := regexp.MustCompile(`(?m)\b` + m[1] + `\s*=\s*(.+)$`).FindStringSubmatch(string(source))
 		switch {
