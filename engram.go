@@ -180,6 +180,17 @@ func (db *DB) Stats(context.Context) (Stats, error) {
 	return s, convert(err, "")
 }
 
+// Yardstick writes what a database commits a second time with its store engine
+// alone: what durable writing costs at least on the machine.
+type Yardstick = graph.Yardstick
+
+// NewYardstick begins to note what is committed, for Yardstick.Repeat. file is a
+// copy of the namespace's graph.db, made while it was closed; it is written to.
+func (db *DB) NewYardstick(file string) (*Yardstick, error) {
+	y, err := db.graph.NewYardstick(file)
+	return y, convert(err, "")
+}
+
 // Check reads everything and reports whatever does not fit together. The error
 // is about not being able to look.
 func (db *DB) Check(ctx context.Context) (*Report, error) {

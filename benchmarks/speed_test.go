@@ -56,6 +56,14 @@ func TestSpeed(t *testing.T) {
 			t.Errorf("%s: %+v, want the checksum %s", metric, r, checksum)
 		}
 	}
+	for metric, n := range map[string]int{"bbolt_tx_per_s": 25, "write_to_bbolt": 1, "write_64_to_one": 1, "syncs_per_tx": 25, "syncs_per_tx_one": 25} {
+		if r := rows[metric]; r.N < n || r.Value <= 0 || r.Size != "300" {
+			t.Errorf("%s: %+v, want %d operations", metric, r, n)
+		}
+	}
+	if one, many := rows["syncs_per_tx_one"].Value, rows["syncs_per_tx"].Value; one < 2 || many >= one {
+		t.Errorf("%v syncs a transaction with one writer, %v with 64", one, many)
+	}
 	for metric, n := range map[string]int{
 		"point": 5000, "hop1": 5000, "hop2": 500, "hop3": 200, "sp": 200, "agg": 50, "agg_prop": 50, "ft": 200, "recall": 200,
 	} {

@@ -2,7 +2,9 @@ package benchmarks
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -98,31 +100,126 @@ func (r *speedRun) transactions() ([]transaction, error) {
 	return readLines[transaction](filepath.Join(r.set, "writes.jsonl"))
 }
 
-// write runs every transaction durably, with one writer and then with 64.
+// turns is in how many turns the transactions are written, with bbolt's between
+// them, so that both meet the same machine.
+const turns = 20
+
+// write runs every transaction durably: with one writer, in turns with bbolt alone
+// writing the same, and then with 64 writers.
 func (r *speedRun) write() error {
 	transactions, err := r.transactions()
 	if err != nil {
 		return err
 	}
-	nodes, edges := r.meta.N, r.meta.E
-	for _, w := range []struct {
-		metric  string
-		writers int
-		prefix  string
-	}{{"write_tx_per_s", 1, ""}, {"write_tx_per_s_64", 64, "w64-"}} {
-		start := time.Now()
-		if err := r.writeAll(transactions, w.writers, w.prefix); err != nil {
-			return err
-		}
-		rate := float64(len(transactions)) / time.Since(start).Seconds()
-		nodes += len(transactions)
-		edges += 2 * len(transactions)
-		checksum, right, err := r.counts(nodes, edges)
-		if err != nil {
-			return err
-		}
-		r.add(speedRow{Metric: w.metric, Value: rate, Unit: "tx/s", N: len(transactions), Checksum: checksum, OK: &right})
+	one, err := r.writeBeside(transactions)
+	if err != nil {
+		return err
 	}
+	before, err := r.db.Stats(r.ctx)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	if err := r.writeAll(transactions, 64, "w64-"); err != nil {
+		return err
+	}
+	rate := float64(len(transactions)) / time.Since(start).Seconds()
+	after, err := r.db.Stats(r.ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.addWrites("write_tx_per_s_64", rate, len(transactions), 2); err != nil {
+		return err
+	}
+	r.add(speedRow{Metric: "write_64_to_one", Value: rate / one, Unit: "x", N: 1})
+	r.add(speedRow{Metric: "syncs_per_tx", Value: float64(after.Store.Syncs-before.Store.Syncs) / float64(len(transactions)), Unit: "syncs", N: len(transactions)})
+	return nil
+}
+
+// writeBeside writes with one writer in turns with bbolt alone, which repeats the
+// same puts and syncs on a copy of the file, and returns the transactions a second.
+func (r *speedRun) writeBeside(transactions []transaction) (rate float64, err error) {
+	copied, err := r.copyStore()
+	if err != nil {
+		return 0, err
+	}
+	yardstick, err := r.db.NewYardstick(copied)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, yardstick.Close()) }()
+	var ours, bare, oursCPU, bareCPU time.Duration
+	written, syncs, done := 0, uint64(0), 0
+	for i := range turns {
+		part := transactions[len(transactions)*i/turns : len(transactions)*(i+1)/turns]
+		before, err := r.db.Stats(r.ctx)
+		if err != nil {
+			return 0, err
+		}
+		start, cpu := time.Now(), cpuTime()
+		if err := r.writeAll(part, 1, ""); err != nil {
+			return 0, err
+		}
+		ours, oursCPU = ours+time.Since(start), oursCPU+cpuTime()-cpu
+		after, err := r.db.Stats(r.ctx)
+		if err != nil {
+			return 0, err
+		}
+		syncs += after.Store.Syncs - before.Store.Syncs
+		done += len(part)
+		cpu = cpuTime()
+		n, took, err := yardstick.Repeat()
+		if err != nil {
+			return 0, err
+		}
+		written, bare, bareCPU = written+n, bare+took, bareCPU+cpuTime()-cpu
+	}
+	rate = float64(done) / ours.Seconds()
+	alone := float64(written) / bare.Seconds()
+	if err := r.addWrites("write_tx_per_s", rate, done, 1); err != nil {
+		return 0, err
+	}
+	cpu, bareMean := milliseconds(oursCPU)/float64(done), milliseconds(bareCPU)/float64(written)
+	r.rows[len(r.rows)-1].CPUMean = &cpu
+	r.add(speedRow{Metric: "bbolt_tx_per_s", Value: alone, Unit: "tx/s", CPUMean: &bareMean, N: written})
+	r.add(speedRow{Metric: "write_to_bbolt", Value: rate / alone, Unit: "x", N: 1})
+	r.add(speedRow{Metric: "syncs_per_tx_one", Value: float64(syncs) / float64(done), Unit: "syncs", N: done})
+	return rate, nil
+}
+
+// copyStore closes the database, copies its store's file and opens it again.
+func (r *speedRun) copyStore() (copied string, err error) {
+	if err := r.db.Close(); err != nil {
+		return "", err
+	}
+	r.db = nil
+	copied = filepath.Join(filepath.Dir(r.dir), "bbolt.db")
+	from, err := os.Open(filepath.Join(r.dir, "ns", "default", "graph.db"))
+	if err != nil {
+		return "", err
+	}
+	defer from.Close()
+	to, err := os.Create(copied)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(to, from)
+	if err = errors.Join(err, to.Close()); err != nil {
+		return "", err
+	}
+	r.db, err = engram.Open(r.dir, nil)
+	return copied, err
+}
+
+// addWrites adds the rate of a metric after so many rounds of all transactions, and
+// checks the counts.
+func (r *speedRun) addWrites(metric string, rate float64, transactions, rounds int) error {
+	n := transactions * rounds
+	checksum, right, err := r.counts(r.meta.N+n, r.meta.E+2*n)
+	if err != nil {
+		return err
+	}
+	r.add(speedRow{Metric: metric, Value: rate, Unit: "tx/s", N: transactions, Checksum: checksum, OK: &right})
 	return nil
 }
 

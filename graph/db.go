@@ -58,7 +58,8 @@ type DB struct {
 	notes    []string  // of opening
 	place    place
 
-	sweeping sweepWork // of tidy alone
+	waiting  atomic.Int64 // who would like to be writer
+	sweeping sweepWork    // of tidy alone
 	compact  topo.Compactor
 	wake     chan struct{} // tells tidy that something was published
 	stop     context.CancelFunc
@@ -96,6 +97,7 @@ func start(driver store.Driver, loaded *loaded, ix *text.Index, opts Options, pl
 	db.latest.Store(&durableState{loaded.head, loaded.state})
 	engine, err := commit.New(driver, commit.Options[*state]{
 		Initial: loaded.state, Publish: db.publish, BeforeAck: place.acked, Now: opts.Now, Envelope: envelope{loaded.seal},
+		Waiting:  func() int { return int(db.waiting.Load()) },
 		MaxBytes: opts.MaxBytes, MaxKeys: opts.MaxKeys, MaxLongAge: opts.MaxLongAge,
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"engram/graph/internal/commit"
 	"engram/graph/internal/logentry"
 	"engram/graph/internal/store"
+	"engram/graph/internal/topo"
 )
 
 // finish hands a batch over, waits for it and starts the next one empty.
@@ -130,10 +131,12 @@ func (l *Loader) publish(complete bool) error {
 		return wrap(err)
 	}
 	from := &loaded{ctx: l.ctx, r: scanner{snap}, opts: &l.db.opts, seal: l.db.seal, state: snap.Version()}
-	v, err := from.topology()
+	// Nobody sees these documents before the topology has their nodes. It comes
+	// second, so that it and what filling the text takes are not in memory together.
+	err = l.db.text.Load(uint64(snap.Seq()), from.documents())
+	var v *topo.Version
 	if err == nil {
-		// Nobody sees these documents before the topology has their nodes.
-		err = l.db.text.Load(uint64(snap.Seq()), from.documents())
+		v, err = from.topology()
 	}
 	snap.Close()
 	if err != nil {

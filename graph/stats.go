@@ -64,6 +64,7 @@ type NamedCount struct {
 // StoreStats are the counters of the store.
 type StoreStats struct {
 	Applies      uint64
+	Syncs        uint64 // for what was committed
 	PagesWritten uint64
 	BytesWritten uint64
 	FileBytes    int64
@@ -97,7 +98,7 @@ func (db *DB) Stats() (Stats, error) {
 
 func storeStats(s store.Stats) StoreStats {
 	return StoreStats{
-		Applies: s.Applies, PagesWritten: s.PagesWritten, BytesWritten: s.BytesWritten,
+		Applies: s.Applies, Syncs: s.Syncs, PagesWritten: s.PagesWritten, BytesWritten: s.BytesWritten,
 		FileBytes: s.FileBytes, UsedBytes: s.UsedBytes, FreePages: s.FreePages, PageBytes: s.PageBytes,
 	}
 }

@@ -104,14 +104,8 @@ func (db *DB) Begin(ctx context.Context) (*Tx, error) {
 	if err := db.text.Throttle(ctx); err != nil {
 		return nil, &Error{Code: Canceled, Message: "gave up waiting for the text index", Err: err}
 	}
-	select {
-	case db.writer <- struct{}{}:
-	default:
-		select {
-		case db.writer <- struct{}{}:
-		case <-ctx.Done():
-			return nil, &Error{Code: Canceled, Message: "gave up waiting for the write slot", Err: context.Cause(ctx)}
-		}
+	if err := db.becomeWriter(ctx); err != nil {
+		return nil, err
 	}
 	slot, err := db.engine.AcquireSlot(ctx)
 	if err != nil {
@@ -126,6 +120,23 @@ func (db *DB) Begin(ctx context.Context) (*Tx, error) {
 	db.compact.Install(tx.w.ed)
 	tx.topo = tx.w.ed.View()
 	return tx, nil
+}
+
+// becomeWriter takes db.writer.
+func (db *DB) becomeWriter(ctx context.Context) error {
+	select {
+	case db.writer <- struct{}{}:
+		return nil
+	default:
+	}
+	db.waiting.Add(1)
+	defer db.waiting.Add(-1)
+	select {
+	case db.writer <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return &Error{Code: Canceled, Message: "gave up waiting for the write slot", Err: context.Cause(ctx)}
+	}
 }
 
 // BeginDurable is Begin for a transaction whose reads are shown to somebody

@@ -180,6 +180,7 @@ func (g *graphImport) load(db *engram.DB) error {
 	if err := g.eachEdge(l.edge); err != nil {
 		return err
 	}
+	g.ids, g.repeats = idTable{}, repeats{} // closing needs the room
 	loaded, err := load.Close()
 	if err != nil {
 		return err

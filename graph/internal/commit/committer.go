@@ -2,6 +2,7 @@ package commit
 
 import (
 	"fmt"
+	"time"
 
 	"engram/graph/internal/store"
 )
@@ -9,9 +10,9 @@ import (
 // run is the committer goroutine: owner New, stop signal e.stop.
 func (e *Engine[V]) run() {
 	defer close(e.stopped)
+	last, size := time.Duration(0), 0 // of the group before
 	for {
-		group := e.takeGroup()
-		if group == nil {
+		if e.backlog() == 0 {
 			select {
 			case <-e.wake:
 			case <-e.stop:
@@ -19,13 +20,53 @@ func (e *Engine[V]) run() {
 			}
 			continue
 		}
+		e.gather(size, min(2*last, e.opts.MaxGroupWait))
+		group := e.takeGroup()
+		start := e.opts.Now()
 		e.commitGroup(group)
+		last, size = e.opts.Now().Sub(start), len(group)
 		e.cleanIfIdle()
 	}
 }
 
-// takeGroup picks everything pending up to the group limit, at least one. It stays
-// in pending: others are executed on top of it.
+// backlog is how many write-sets pend.
+func (e *Engine[V]) backlog() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.pending)
+}
+
+// groupEnough is the size from which on a group waits for nobody: the sync is shared
+// by many, and others can execute while it runs.
+const groupEnough = 32
+
+// gather waits, but not for long, while others are about to add to the group: they
+// wait for the slot, or were in the group before, of size, and are likely to come
+// again. One sync then serves more of them, and nobody is kept from executing.
+func (e *Engine[V]) gather(size int, long time.Duration) {
+	if e.opts.Waiting == nil || long <= 0 {
+		return
+	}
+	coming := func() bool {
+		n := e.backlog()
+		return n < groupEnough && (n < size || e.opts.Waiting() > 0)
+	}
+	if !coming() {
+		return
+	}
+	timer := time.NewTimer(long)
+	defer timer.Stop()
+	for coming() {
+		select {
+		case <-e.wake:
+		case <-timer.C:
+			return
+		}
+	}
+}
+
+// takeGroup picks everything pending up to the group limit, at least one. Only
+// the committer takes from pending, so something pends. It stays in pending: others are executed on top of it.
 func (e *Engine[V]) takeGroup() []*writeSet[V] {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -33,9 +74,6 @@ func (e *Engine[V]) takeGroup() []*writeSet[V] {
 	for n < len(e.pending) && (n == 0 || bytes+e.pending[n].bytes <= e.opts.MaxGroupBytes) {
 		bytes += e.pending[n].bytes
 		n++
-	}
-	if n == 0 {
-		return nil
 	}
 	return append([]*writeSet[V](nil), e.pending[:n]...)
 }
@@ -52,6 +90,9 @@ func (e *Engine[V]) commitGroup(group []*writeSet[V]) {
 	if outcome != store.Committed {
 		e.lose(group, outcome, err)
 		return
+	}
+	if tap := e.tap.Load(); tap != nil {
+		(*tap)(batches)
 	}
 	last := group[len(group)-1]
 	reader, err := e.driver.Snapshot()
@@ -118,6 +159,17 @@ func (e *Engine[V]) acknowledge(group []*writeSet[V], seq store.Seq) {
 	for _, ws := range group {
 		ws.ticket.resolve(store.Committed, nil)
 	}
+}
+
+// Tap lets fn see what the driver has committed, group by group, in the
+// committer's goroutine, which it holds up; it must not keep the batches. nil ends
+// that.
+func (e *Engine[V]) Tap(fn func([]store.Batch)) {
+	if fn == nil {
+		e.tap.Store(nil)
+		return
+	}
+	e.tap.Store(&fn)
 }
 
 // lose answers a group that is not surely durable and aborts all executed on top

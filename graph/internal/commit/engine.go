@@ -26,12 +26,18 @@ type Options[V any] struct {
 	// Envelope, if set, seals what the engine itself stores, and verifies what is next
 	// to a key that is not found; see Prove.
 	Envelope Envelope
-	// Now is the clock for the age of long snapshots; default time.Now.
+	// Waiting, if set, tells how many would like to write and do not have the slot
+	// yet: a group waits for what they write, see MaxGroupWait. If nil, it waits for
+	// nobody.
+	Waiting func() int
+	// Now is the clock for the age of long snapshots and for how long an Apply
+	// takes; default time.Now.
 	Now func() time.Time
 
 	MaxBytes        int           // of keys and values of a write-set; default 64 MiB
 	MaxKeys         int           // of a write-set; default 100,000
 	MaxGroupBytes   int           // made durable by one Apply; default 64 MiB
+	MaxGroupWait    time.Duration // of a group for others, and never longer than two Applies take; default 20 ms
 	MaxPendingBytes int           // finished but not durable, before AcquireSlot waits; default 128 MiB
 	MaxUndoBytes    int           // prior values kept for long snapshots; default 64 MiB
 	MaxLongAge      time.Duration // of a long snapshot; default 60 s
@@ -47,6 +53,7 @@ func (o Options[V]) withDefaults() Options[V] {
 	setDefault(&o.MaxBytes, 64<<20)
 	setDefault(&o.MaxKeys, 100_000)
 	setDefault(&o.MaxGroupBytes, 64<<20)
+	setDefault(&o.MaxGroupWait, 20*time.Millisecond)
 	setDefault(&o.MaxPendingBytes, 128<<20)
 	setDefault(&o.MaxUndoBytes, 64<<20)
 	setDefault(&o.MaxLongAge, 60*time.Second)
@@ -74,6 +81,7 @@ type Engine[V any] struct {
 	stopped chan struct{} // closed when the committer has returned
 
 	mem memtable // guarded by the slot token
+	tap atomic.Pointer[func([]store.Batch)]
 
 	// epoch counts lost groups. What was executed in an older epoch has read
 	// something that does not exist.

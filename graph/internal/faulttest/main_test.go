@@ -42,6 +42,7 @@ var jobs = map[string]func(args []string) error{
 	"slow":      childSlow,
 	"files":     childFiles,
 	"elsewhere": childElsewhere,
+	"syncs":     childSyncs,
 }
 
 func TestMain(m *testing.M) {

@@ -120,6 +120,7 @@ func (o Outcome) String() string {
 // driver counts only Applies.
 type Stats struct {
 	Applies      uint64 // committed Apply calls
+	Syncs        uint64 // of the file, for what was committed
 	PagesWritten uint64 // pages handed to the file, meta pages included
 	BytesWritten uint64 // bytes of those pages
 	FileBytes    int64  // length of the file, room for growth included

@@ -35,6 +35,7 @@ type Driver struct {
 
 	mu     sync.Mutex
 	roots  Roots // of the last commit
+	length int64 // of the file after the newest commit
 	stats  store.Stats
 	broken error // an outcome that was unknown
 	closed bool
@@ -44,6 +45,9 @@ type Driver struct {
 // start fills the counters that need a look at the file.
 func (d *Driver) start() error {
 	d.stats.PageBytes = d.db.Info().PageSize
+	if info, err := d.file.Stat(); err == nil {
+		d.length = info.Size()
+	}
 	return guard(d.path, func() error {
 		return d.db.View(func(tx *bbolt.Tx) error {
 			seq, err := readHeader(tx, d.path)
@@ -185,6 +189,11 @@ func (d *Driver) count(s bbolt.TxStats) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stats.Applies++
+	d.stats.Syncs += 2
+	if info, err := d.file.Stat(); err == nil && info.Size() > d.length {
+		d.stats.Syncs++ // bbolt syncs when the file grows
+		d.length = info.Size()
+	}
 	d.stats.PagesWritten += uint64(s.GetPageCount() + 1)
 	d.stats.BytesWritten += uint64(s.GetPageAlloc() + int64(d.stats.PageBytes))
 	_ = d.db.View(func(tx *bbolt.Tx) error { // cannot fail on an open database
