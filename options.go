@@ -33,8 +33,8 @@ type Options struct {
 	// TextFields are the node properties that are searched as text. Nil means
 	// content, title, name and the like.
 	TextFields []string
-	// RecallLegs are the ways in which RECALL looks: "lexical", "associative".
-	// Empty means all of them.
+	// RecallLegs are the ways in which RECALL looks: "lexical", "semantic",
+	// "associative". Empty means all of them.
 	RecallLegs []string
 	// RecallOff are parts of RECALL that are switched off, by name; see RecallRules.
 	// It is for measuring what each part is good for.

@@ -35,6 +35,7 @@ type Report struct {
 	Log      int64 // log entries
 	Texts    int64 // nodes in the text index
 	Learned  int64 // events of learning
+	Vectors  int64 // nodes with a vector
 	Records  int64 // all records whose checksum was verified
 }
 
@@ -94,7 +95,7 @@ func (db *DB) Check(ctx context.Context) (*Report, error) {
 		c.report.add("%s", note)
 	}
 	for _, step := range []func() error{
-		c.meta, c.names, c.nodes, c.edges, c.index, c.overflow, c.log, c.rest, c.counters, c.adjacency, c.topologyFile, c.vocabulary, c.learning, c.text,
+		c.meta, c.names, c.nodes, c.edges, c.index, c.overflow, c.log, c.rest, c.counters, c.adjacency, c.topologyFile, c.vocabulary, c.learning, c.text, c.vectors,
 	} {
 		if err := step(); err != nil {
 			return c.report, wrap(err)

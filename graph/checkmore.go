@@ -143,6 +143,12 @@ func (c *checker) counters() error {
 	return nil
 }
 
+// dropsText reports whether a full-text index is being dropped: its words may still
+// be there.
+func (c *checker) dropsText() bool {
+	return slices.ContainsFunc(c.s.schema.texts, func(d *indexDef) bool { return d.State == schema.Dropping })
+}
+
 // text compares the documents of the index with the nodes that have text.
 func (c *checker) text() error {
 	if c.db.readOnly {
@@ -156,8 +162,7 @@ func (c *checker) text() error {
 	if err != nil {
 		return err
 	}
-	// The words of an index that is being dropped may still be there.
-	dropping := slices.ContainsFunc(c.s.schema.texts, func(d *indexDef) bool { return d.State == schema.Dropping })
+	dropping := c.dropsText()
 	found := make([]bool, len(c.texts))
 	err = view.EachNode(func(id value.NodeID) bool {
 		c.report.Texts++

@@ -81,7 +81,7 @@ func (d *Data) Open(ctx context.Context, name string, o *Options) (*DB, error) {
 		return nil, wrap(err)
 	}
 	at := place{
-		file: filepath.Join(ns.Path(), "graph.db"), textDir: ns.TextDir(), topoFile: ns.TopologyFile(),
+		file: filepath.Join(ns.Path(), "graph.db"), textDir: ns.TextDir(), vectorDir: ns.VectorDir(), topoFile: ns.TopologyFile(),
 		readOnly: d.readOnly, notes: ns.Notes(), acked: ns.Acked, release: ns.Close,
 	}
 	opts := fill(o)
@@ -96,7 +96,7 @@ func (d *Data) Open(ctx context.Context, name string, o *Options) (*DB, error) {
 		return nil, err
 	}
 	if opts.Rebuild && !d.readOnly {
-		db.notes = append(db.notes, "the copy of the topology and the text index were made anew; the old files are kept as *.damaged")
+		db.notes = append(db.notes, "the copy of the topology, the text index and the vectors were made anew; the old files are kept as *.damaged")
 		if err := db.rebuildIndexes(ctx); err != nil {
 			return nil, errors.Join(err, db.Close(context.WithoutCancel(ctx)))
 		}

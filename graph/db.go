@@ -48,6 +48,7 @@ type DB struct {
 	text     *text.Index
 	textOnce sync.Once // of reading: the index is filled by the first search
 	textErr  error
+	vectors  *vectors
 	ids      ids // for the holder of writer
 
 	latest   atomic.Pointer[durableState]
@@ -69,13 +70,15 @@ type DB struct {
 
 // place is where a database lives; the zero place is memory.
 type place struct {
-	file     string // named in errors
-	textDir  string
-	topoFile string
-	readOnly bool
-	notes    []string              // of opening the files
-	acked    func(store.Seq) error // told of each acknowledged seq, or nil
-	release  func() error          // called last, or nil
+	file    string // named in errors
+	textDir string
+	// vectorDir holds a directory for each model; "": vectors stay in memory.
+	vectorDir string
+	topoFile  string
+	readOnly  bool
+	notes     []string              // of opening the files
+	acked     func(store.Seq) error // told of each acknowledged seq, or nil
+	release   func() error          // called last, or nil
 }
 
 // start makes a database of an opened store whose state is loaded.
@@ -104,11 +107,13 @@ func start(driver store.Driver, loaded *loaded, ix *text.Index, opts Options, pl
 		return nil, wrap(err)
 	}
 	db.engine = engine
+	db.vectors = newVectors(&opts, place)
 	ctx, stop := context.WithCancel(context.Background())
 	db.stop = stop
 	if loaded.textLater {
 		db.beginText(ctx)
 	}
+	db.beginVectors(ctx)
 	if opts.manual {
 		close(db.stopped)
 		return db, nil
@@ -126,6 +131,7 @@ func (db *DB) publish(seq store.Seq, s *state) {
 		// The text of a load into an empty graph comes at its end: the index must not
 		// tell meanwhile that it has everything up to here.
 		db.text.Publish(uint64(seq), s.changed)
+		db.vectors.publish(uint64(seq), s.changed)
 	}
 	db.nudge()
 }
@@ -150,6 +156,7 @@ func (db *DB) Poisoned() error { return wrap(db.engine.Poisoned()) }
 func (db *DB) Close(ctx context.Context) error {
 	db.stop()
 	<-db.stopped
+	db.vectors.wait()
 	if err := db.engine.Close(ctx); err != nil {
 		return wrap(err)
 	}
@@ -157,6 +164,9 @@ func (db *DB) Close(ctx context.Context) error {
 	db.saveTopology(context.WithoutCancel(ctx), true)
 	if err := db.text.Close(); err != nil {
 		// The index is a copy that the next opening brings up to date.
+		db.tidyErr.set(err)
+	}
+	if err := db.vectors.close(); err != nil {
 		db.tidyErr.set(err)
 	}
 	if db.release != nil {

@@ -57,10 +57,11 @@ func TrimAt(o *Options, entries, logCap uint64) *Options {
 // PauseText keeps the text index from getting on; FlushText lets it catch up.
 func (db *DB) PauseText() { db.text.Pause() }
 
-// FlushText writes the text index.
+// FlushText writes the text index, and the vectors.
 func (db *DB) FlushText() {
 	db.text.Resume()
 	_ = db.text.Flush()
+	_ = db.vectors.index.Flush()
 }
 
 // LoadRecordAgain decodes the record of a load and encodes it again.

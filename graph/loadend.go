@@ -138,6 +138,9 @@ func (l *Loader) publish(complete bool) error {
 	if err == nil {
 		v, err = from.topology()
 	}
+	if err == nil {
+		err = l.db.vectors.load(uint64(snap.Seq()), from.documents())
+	}
 	snap.Close()
 	if err != nil {
 		return wrap(err)

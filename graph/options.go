@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"engram/graph/embedder"
 	"engram/graph/internal/store"
 )
 
@@ -17,6 +18,12 @@ type Options struct {
 	HotColumns []string
 	// TextFields are the node properties that are searched as text.
 	TextFields []string
+	// Embedder makes the vectors by which texts of similar meaning are found; nil: the
+	// table of words in the program. One that calls nobody (embedder.Local) is asked
+	// for each change; for others nodes wait until EmbedMissing is called.
+	Embedder embedder.Embedder
+	// NoEmbedder keeps no vectors at all: 110 bytes less a node with text.
+	NoEmbedder bool
 	// HubEdges is from how many edges on deleting a node leaves the removal of
 	// the edge records to the sweeper. Default 4,096.
 	HubEdges int64

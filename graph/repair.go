@@ -6,12 +6,16 @@ import (
 
 	"engram/graph/internal/snapfile"
 	"engram/graph/internal/text"
+	"engram/graph/internal/vector"
 )
 
-// setCopiesAside moves the topology's file and the text index away, so that
+// setCopiesAside moves the topology's file, the text index and the vectors away, so that
 // opening makes them anew from the records.
 func setCopiesAside(p place) error {
 	if err := snapfile.SetAside(p.topoFile); err != nil {
+		return err
+	}
+	if err := vector.SetAside(p.vectorDir); err != nil {
 		return err
 	}
 	return text.SetAside(p.textDir)

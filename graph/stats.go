@@ -31,6 +31,7 @@ type Stats struct {
 	// acknowledged seqs; nil when all is well.
 	Background, AckError error
 	Text                 TextStats
+	Vectors              VectorStats
 	Topology             TopologyStats
 	// Notes tell what opening found odd and could deal with, such as a damaged copy
 	// of the topology.
@@ -52,6 +53,18 @@ type TextStats struct {
 	// files hold, which the log makes up for at the next opening.
 	Published, Applied uint64
 	// Err is what keeps the files behind, such as a full disk; nil when all is well.
+	Err error
+}
+
+// VectorStats tell how the vectors of texts follow.
+type VectorStats struct {
+	Model string // what makes them; "": there are none
+	// Published is the newest seq that searches see; Applied is the one that the
+	// files hold. Both are 0 while they are being opened.
+	Published, Applied uint64
+	Live, Pending      int // nodes with a vector, and waiting for one
+	// Err is what keeps the files behind, or kept vectors from being opened; nil when
+	// all is well.
 	Err error
 }
 
@@ -90,6 +103,7 @@ func (db *DB) Stats() (Stats, error) {
 	}
 	ts := db.text.Stats()
 	out.Text = TextStats{Published: ts.Published, Applied: ts.Applied, Err: ts.LastError}
+	out.Vectors = db.vectors.stats()
 	out.Labels = counts(s.names, catalog.Label, func(id uint32) int64 { return s.topo.NodeCount(value.LabelID(id)) })
 	out.Types = counts(s.names, catalog.RelType, func(id uint32) int64 { return s.topo.EdgeCount(value.TypeID(id)) })
 	out.Topology, out.Notes = db.topoFile.stats(), slices.Concat(db.place.notes, db.notes)

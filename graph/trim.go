@@ -15,17 +15,17 @@ const (
 	trimEntries = 4096
 	// trimKeys is how many keys one transaction removes.
 	trimKeys = 8192
-	// logCap is how many entries are kept for a text index that does not get on.
-	// What is beyond is trimmed, and the index filled anew at the next opening.
+	// logCap is how many entries are kept for a text index or vectors that do not get
+	// on. What is beyond is trimmed, and they are filled anew at the next opening.
 	logCap = 1 << 20
 )
 
 // trimTo returns the entry before which the log is of no use to anybody: the
-// topology's file needs its own entry and those behind it, the text index those
-// behind what it has on disk.
+// topology's file needs its own entry and those behind it, the text index and the
+// vectors those behind what they have on disk.
 func (db *DB) trimTo() store.Seq {
 	to := db.topoFile.at()
-	if applied := store.Seq(db.text.AppliedSeq()) + 1; applied < to {
+	if applied := store.Seq(min(db.text.AppliedSeq(), db.vectors.applied())) + 1; applied < to {
 		to = applied
 		if head := db.latest.Load().seq; head > db.opts.logCap {
 			to = min(max(to, head-db.opts.logCap), db.topoFile.at())

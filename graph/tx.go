@@ -9,6 +9,7 @@ import (
 	"engram/graph/internal/store"
 	"engram/graph/internal/text"
 	"engram/graph/internal/topo"
+	"engram/graph/internal/vector"
 	"engram/graph/value"
 	"engram/graph/vocab"
 )
@@ -42,6 +43,7 @@ type Tx struct {
 
 	view    *text.View // of a reading transaction
 	viewErr error
+	near    *vector.View // of a reading transaction that looked at vectors
 
 	nodes  [cacheSize]cachedRecord // payloads read last, by id
 	blocks [cacheSize]cachedRecord // of edge blocks, by number
@@ -76,7 +78,9 @@ func (db *DB) LongSnapshot() (*Tx, error) {
 	if err != nil {
 		return nil, wrap(err)
 	}
-	return db.readTx(snap), nil
+	tx := db.readTx(snap)
+	tx.near = db.vectors.viewNow(uint64(tx.seq)) // later it might be gone
+	return tx, nil
 }
 
 func (db *DB) readTx(snap *commit.Snapshot[*state]) *Tx {

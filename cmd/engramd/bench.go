@@ -15,7 +15,7 @@ type benchCommand struct {
 
 type benchRecallCommand struct {
 	Set     []string `help:"A folder with memories.jsonl, questions.jsonl and optionally links.jsonl. Repeatable." required:"" sep:"none" placeholder:"DIR"`
-	Legs    []string `help:"Legs of recall to use: lexical, associative. Default all." enum:"lexical,associative" placeholder:"LEG"`
+	Legs    []string `help:"Legs of recall to use: lexical, semantic, associative. Default all." enum:"lexical,semantic,associative" placeholder:"LEG"`
 	NoTimes bool     `help:"Leave out latencies, so that two runs print the same bytes."`
 	JSON    bool     `help:"Print one JSON object a line."`
 }

@@ -12,6 +12,7 @@ package embedder
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"engram/graph/internal/embed"
 )
@@ -27,6 +28,20 @@ type Embedder interface {
 	// are none.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
+
+// Local is an Embedder that calls nobody and takes microseconds, so that it may be
+// asked while a transaction is open.
+type Local interface {
+	Embedder
+	// EmbedOne returns the vector of a text; nil when it says nothing.
+	EmbedOne(text string) []float32
+}
+
+// shared is read only, and the same for everybody.
+var shared = sync.OnceValues(NewBuiltin)
+
+// Shared returns the Builtin of this process: it is loaded once.
+func Shared() (*Builtin, error) { return shared() }
 
 // Builtin is the table of word vectors in the program. It calls nobody and takes
 // microseconds a sentence.

@@ -41,6 +41,13 @@ type TextHit struct {
 	Terms []string // the words of the query that matched, as typed, best first
 }
 
+// VectorHit is a node near to a direction, with the cosine of the angle between, -1
+// to 1.
+type VectorHit struct {
+	Node  NodeID
+	Score float64
+}
+
 // TermCount is a word and the number of nodes whose text has it.
 type TermCount struct {
 	Term  string

@@ -269,6 +269,9 @@ func (n *Namespace) Path() string { return filepath.Join(n.data.path, nsName, n.
 // TextDir is where the text index lives.
 func (n *Namespace) TextDir() string { return filepath.Join(n.Path(), textName) }
 
+// VectorDir is where the vectors of texts live, a directory for each model.
+func (n *Namespace) VectorDir() string { return filepath.Join(n.Path(), vectorName) }
+
 // TopologyFile is where the copy of the topology lives.
 func (n *Namespace) TopologyFile() string { return filepath.Join(n.Path(), topoName) }
 

@@ -25,6 +25,7 @@ const (
 	seqName     = "seq"
 	textName    = "text"
 	topoName    = "topology.snap"
+	vectorName  = "vectors"
 	tempPrefix  = ".tmp-"
 
 	dirMode  = 0o700

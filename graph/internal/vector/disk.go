@@ -222,6 +222,15 @@ func writeAside(path string, data []byte) error {
 
 const asideSuffix = ".damaged"
 
+// SetAside moves the directory of all spaces away, so that opening makes them anew.
+// Nothing may have one of them open; it may be missing.
+func SetAside(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return setAside(dir)
+}
+
 // setAside keeps what could not be used, in place of an earlier one.
 func setAside(dir string) error {
 	aside := dir + asideSuffix

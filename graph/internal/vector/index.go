@@ -162,13 +162,17 @@ func (ix *Index) Missing(limit int) []Task {
 }
 
 // Fill brings the vector of a task. It is refused, with false, when the node's text
-// changed since: the new text has a task of its own. A vector that is filled in is
+// changed since: the new text has a task of its own. A nil vector says that the text
+// has none. A vector that is filled in is
 // seen by views taken from then on, and does not move the seq.
 func (ix *Index) Fill(t Task, v []float32) (bool, error) {
-	if err := ix.opts.check(v); err != nil {
-		return false, err
+	e := entry{node: t.Node, kind: isGone}
+	if v != nil {
+		if err := ix.opts.check(v); err != nil {
+			return false, err
+		}
+		e.kind, e.code = isVector, encode(v)
 	}
-	e := entry{node: t.Node, kind: isVector, code: encode(v)}
 	ix.writeLock.Lock()
 	defer ix.writeLock.Unlock()
 	if ix.closed.Load() {

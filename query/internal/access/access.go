@@ -162,3 +162,18 @@ type WeightReader interface {
 	// of types (empty: any), in no order that means anything.
 	ExpandWeighted(id value.NodeID, types []value.TypeID, buf []value.Weighted) ([]value.Weighted, error)
 }
+
+// VectorReader is what a Reader may offer besides: what texts mean.
+type VectorReader interface {
+	// EmbedText returns the vector of a text; nil when the text says nothing to the
+	// model, or when only an endpoint could tell.
+	EmbedText(text string) []float32
+	// RankVectors returns the nodes whose texts are nearest to a vector, best first,
+	// ties by external id, none that is no nearer than the average.
+	RankVectors(near []float32, limit int, keep func(value.NodeID) bool) ([]value.VectorHit, error)
+	// Similarities returns the cosine, -1 to 1, of each of some nodes to a vector; 0
+	// for a node without one.
+	Similarities(near []float32, nodes []value.NodeID) ([]float64, error)
+	// NodeVector returns the vector of a node's text; nil when it has none.
+	NodeVector(value.NodeID) ([]float32, error)
+}

@@ -14,6 +14,7 @@ func recallFields() []Field {
 		{"node", nodeType},
 		{"score", number},
 		{"lexical", number},
+		{"semantic", number},
 		{"activation", number},
 		{"path", pathType},
 		{"why", bound.OneOf(value.KindString)},

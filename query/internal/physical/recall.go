@@ -89,6 +89,8 @@ func recallField(r *recall.Row, field string) value.Value {
 		return value.Float(r.Score)
 	case "lexical":
 		return value.Float(r.Lexical)
+	case "semantic":
+		return value.Float(r.Semantic)
 	case "activation":
 		return value.Float(r.Activation)
 	case "why":

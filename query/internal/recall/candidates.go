@@ -7,6 +7,7 @@ import "engram/graph/value"
 type candidate struct {
 	node       value.NodeID
 	lexical    float64 // share of the best text score, 0 to 1
+	semantic   float64 // similarity in meaning, 0 to 1
 	activation float64 // share of the highest activation, 0 to 1
 	received   float64 // what came over edges, relative to the strongest seed's 1
 }

@@ -10,8 +10,11 @@ import (
 
 // lexical searches the text.
 func (r *run) lexical() error {
-	if !r.hasWord(r.o.Query) || r.o.Legs.NoLexical && r.o.Legs.NoAssociative {
+	if !r.hasWord(r.o.Query) {
 		return r.needSeed()
+	}
+	if r.o.Legs.NoLexical && r.o.Legs.NoAssociative {
+		return nil
 	}
 	limit := max(r.t.Pool, r.t.PoolFactor*r.o.Limit)
 	hits, err := r.rankText(limit)

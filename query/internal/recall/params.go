@@ -29,6 +29,10 @@ type Tuning struct {
 	Hub int
 	// Activation is the weight of activation against the lexical score's 1.
 	Activation float64
+	// Semantic is the weight of similarity in meaning. SemanticPool is how many of the
+	// nearest nodes are candidates by that alone, if they are as near as SemanticFloor.
+	Semantic, SemanticFloor float64
+	SemanticPool            int
 	// Context is the weight of where a memory stands: what CONTAINS it, judged by
 	// the best ContextHits text hits in it.
 	Context     float64
@@ -49,7 +53,8 @@ func DefaultTuning() Tuning {
 		Seeds: 5, SeedFloor: 0.1, SeedPower: 3,
 		DecayTransitive: 0.5, Decay: 0.2, Residual: 1e-4, EdgesPerNode: 64, Hub: 4096,
 		Activation: 0.55,
-		Context:    0.4, ContextHits: 100,
+		Semantic:   0.1, SemanticFloor: 0.75, SemanticPool: 20,
+		Context: 0.4, ContextHits: 100,
 		Speaker: 0.2,
 		Factors: factors(), Other: [2]float64{1, 1},
 	}

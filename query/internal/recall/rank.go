@@ -52,7 +52,8 @@ func (r *run) base(c *candidate) float64 {
 	if r.o.Legs.NoLexical {
 		lexical = 0
 	}
-	return lexical + float64(r.t.Activation*c.received)
+	relevance := lexical + float64(r.t.Semantic*c.semantic)
+	return relevance + float64(r.t.Activation*c.received)
 }
 
 // bounds queues the candidates by the highest score that they could have.

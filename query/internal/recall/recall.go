@@ -39,23 +39,27 @@ type Options struct {
 // Legs switch parts of recall off, for measuring. The zero value has all on.
 type Legs struct {
 	NoLexical     bool
+	NoSemantic    bool
 	NoAssociative bool
 }
 
-// LegsOf has only the named legs on, lexical and associative; none named: all.
+// LegsOf has only the named legs on, of lexical, semantic and associative; none named:
+// all.
 func LegsOf(names []string) (Legs, error) {
 	if len(names) == 0 {
 		return Legs{}, nil
 	}
-	legs := Legs{NoLexical: true, NoAssociative: true}
+	legs := Legs{NoLexical: true, NoSemantic: true, NoAssociative: true}
 	for _, n := range names {
 		switch n {
 		case "lexical":
 			legs.NoLexical = false
+		case "semantic":
+			legs.NoSemantic = false
 		case "associative":
 			legs.NoAssociative = false
 		default:
-			return Legs{}, fmt.Errorf("recall has no leg %q; its legs are lexical and associative", n)
+			return Legs{}, fmt.Errorf("recall has no leg %q; its legs are lexical, semantic and associative", n)
 		}
 	}
 	return legs, nil
@@ -66,6 +70,7 @@ type Row struct {
 	Node       value.NodeID
 	Score      float64
 	Lexical    float64 // share of the best text score, 0 to 1
+	Semantic   float64 // similarity in meaning, 0 to 1
 	Activation float64 // share of the highest activation, 0 to 1
 	Path       *value.Path
 	Why        string // one readable line
@@ -89,7 +94,7 @@ func Run(ctx context.Context, g access.Reader, o Options) ([]Row, error) {
 		t = *o.Tuning
 	}
 	r := &run{ctx: ctx, g: g, o: o, t: t, ids: ids{g: g}}
-	for _, step := range []func() error{r.lexical, r.associative, r.contexts, r.speaker} {
+	for _, step := range []func() error{r.lexical, r.semantic, r.associative, r.similar, r.contexts, r.speaker} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -111,6 +116,7 @@ type run struct {
 	t          Tuning
 	ids        ids
 	hits       []access.TextHit
+	near       []float32 // the query's vector; nil: there is none, or it does not count
 	candidates candidates
 	spread     *activation.Result
 	containers *containers // nil: nothing can be told

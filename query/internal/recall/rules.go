@@ -19,6 +19,7 @@ type Rule struct {
 func Rules() []Rule {
 	return []Rule{
 		{"lexical", "leg: the words of the query", func(l *Legs, _ *Tuning) { l.NoLexical = true }},
+		{"semantic", "leg: what means much the same as the query", func(l *Legs, _ *Tuning) { l.NoSemantic = true }},
 		{"associative", "leg: what is joined to the best hits", func(l *Legs, _ *Tuning) { l.NoAssociative = true }},
 		{"context", "what contains many hits lifts what it contains", func(_ *Legs, t *Tuning) { t.Context = 0 }},
 		{"speaker", "a speaker whom the query names counts more", func(_ *Legs, t *Tuning) { t.Speaker = 0 }},

@@ -14,7 +14,7 @@ func (r *run) rows(best []ranked) ([]Row, error) {
 	nodes := make([]value.NodeID, len(best))
 	for i, x := range best {
 		nodes[i] = x.node
-		rows[i] = Row{Node: x.node, Score: x.score, Lexical: x.lexical, Activation: x.activation}
+		rows[i] = Row{Node: x.node, Score: x.score, Lexical: x.lexical, Semantic: x.semantic, Activation: x.activation}
 	}
 	if !r.o.Explain || len(best) == 0 {
 		return rows, nil
@@ -62,6 +62,9 @@ func (r *run) why(c *candidate, terms []string, path *value.Path) (string, error
 			words = " " + strings.Join(terms, ", ")
 		}
 		parts = append(parts, fmt.Sprintf("matches%s (%.2f)", words, c.lexical))
+	}
+	if r.near != nil && c.semantic >= r.t.SemanticFloor {
+		parts = append(parts, fmt.Sprintf("means much the same (%.2f)", c.semantic))
 	}
 	switch {
 	case path != nil:

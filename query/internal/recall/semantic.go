@@ -1,0 +1,50 @@
+package recall
+
+import (
+	"engram/graph/value"
+	"engram/query/internal/access"
+)
+
+// semantic finds what is near to the query in meaning.
+func (r *run) semantic() error {
+	vectors, ok := r.g.(access.VectorReader)
+	if !ok || r.o.Legs.NoSemantic || r.t.Semantic == 0 || r.o.Query == "" {
+		return nil
+	}
+	if r.near = vectors.EmbedText(r.o.Query); r.near == nil || r.t.SemanticPool == 0 {
+		return nil
+	}
+	hits, err := vectors.RankVectors(r.near, r.t.SemanticPool, nil)
+	if err != nil {
+		return err
+	}
+	floor := r.t.SemanticFloor
+	if r.o.Legs.NoLexical {
+		floor = 0 // there are no other legs, or none that tells
+	}
+	for _, h := range hits {
+		if h.Score >= floor {
+			r.candidates.of(h.Node)
+		}
+	}
+	return nil
+}
+
+// similar compares all candidates with the query.
+func (r *run) similar() error {
+	if r.near == nil {
+		return nil
+	}
+	nodes := make([]value.NodeID, len(r.candidates.all))
+	for i := range nodes {
+		nodes[i] = r.candidates.all[i].node
+	}
+	similarities, err := r.g.(access.VectorReader).Similarities(r.near, nodes)
+	if err != nil {
+		return err
+	}
+	for i, s := range similarities {
+		r.candidates.all[i].semantic = max(s, 0)
+	}
+	return nil
+}
