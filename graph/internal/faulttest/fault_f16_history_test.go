@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -177,18 +179,153 @@ func (w *worker) read() error {
 	})
 }
 
-// TestFaultF16Histories runs 16 readers and 16 writers and checks what each of
-// their transactions saw against the order of the seqs. Run it with -race.
-func TestFaultF16Histories(t *testing.T) {
-	const each = 16
-	dir := filepath.Join(t.TempDir(), "data")
-	h, err := open(dir, true, &graph.Options{})
+// histories runs epochs of readers and writers and checks what they saw.
+type histories struct {
+	*handle
+	workers []*worker
+	checker history.Checker
+	epochs  int
+	txs     int
+}
+
+const eachKind = 16 // readers and writers
+
+func newHistories(h *handle) *histories {
+	s := &histories{handle: h}
+	clock := &atomic.Int64{}
+	for i := range 2*eachKind + 1 {
+		s.workers = append(s.workers, &worker{db: h.DB, clock: clock, random: rand.New(rand.NewPCG(16, uint64(i)))})
+	}
+	return s
+}
+
+// epoch lets everybody do some rounds at once, then clears what was added, so that
+// what the database holds stays the same, and checks.
+func (s *histories) epoch(t *testing.T, rounds int) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for i, w := range s.workers[1:] {
+		wg.Go(func() {
+			for n := range rounds {
+				var err error
+				if i < eachKind {
+					err = w.write(n)
+				} else {
+					err = w.read()
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	s.epochs++
+	if err := s.clear(); err != nil {
+		t.Error(err)
+	}
+	var txs []history.Tx
+	for _, w := range s.workers {
+		txs = append(txs, w.txs...)
+		w.txs = nil
+	}
+	s.txs += len(txs)
+	if err := s.checker.Add(txs); err != nil {
+		t.Errorf("epoch %d: %v", s.epochs, err)
+	}
+}
+
+// clear deletes the elements of the workers' sets, in one recorded transaction.
+func (s *histories) clear() error {
+	var added []string
+	for _, w := range s.workers {
+		for _, tx := range w.txs {
+			for k, v := range tx.Writes {
+				if strings.HasPrefix(k, "element") && v != history.Absent {
+					added = append(added, k)
+				}
+			}
+		}
+	}
+	slices.Sort(added)
+	return s.workers[0].do(true, func(x *session) error {
+		for _, k := range slices.Compact(added) {
+			if err := x.put(k, history.Absent); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// used is how many bytes of the file are in use.
+func (s *histories) used(t *testing.T) int64 {
+	t.Helper()
+	stats, err := s.Stats()
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock := &atomic.Int64{}
-	start := &worker{db: h.DB, clock: clock, random: rand.New(rand.NewPCG(16, 0))}
-	err = start.do(true, func(s *session) error {
+	return stats.Store.UsedBytes
+}
+
+// longReader is a reader that stays open until it is too old, and sees the same as
+// long as it is.
+type longReader struct {
+	tx   *graph.Tx
+	saw  map[string]int64
+	gone int // how many became too old
+}
+
+func (r *longReader) look(t *testing.T, h *handle) {
+	t.Helper()
+	if r.tx == nil {
+		tx, err := h.LongSnapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.tx, r.saw = tx, map[string]int64{}
+	}
+	for i := range accounts {
+		s := &session{tx: r.tx, reads: map[string]int64{}}
+		v, err := s.get(account(i))
+		if err != nil {
+			if !isTooOld(err) {
+				t.Errorf("the long reader: %v", err)
+			}
+			r.close()
+			r.gone++
+			return
+		}
+		if first, ok := r.saw[account(i)]; ok && first != v {
+			t.Errorf("the long reader sees %s = %d, and saw %d", account(i), v, first)
+		}
+		r.saw[account(i)] = v
+	}
+}
+
+func (r *longReader) close() {
+	if r.tx != nil {
+		r.tx.Rollback()
+		r.tx = nil
+	}
+}
+
+// TestFaultF16Histories runs 16 readers and 16 writers, for ten minutes in the long
+// version, and checks what each of their transactions saw against the order of the
+// seqs, while one more reader stays open as long as it is let. The file does not
+// grow, and no open file is left. Run it with -race.
+func TestFaultF16Histories(t *testing.T) {
+	before, err := openFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := open(filepath.Join(t.TempDir(), "data"), true, &graph.Options{TrimEntries: 500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, reader := newHistories(h), &longReader{}
+	err = s.workers[0].do(true, func(s *session) error {
 		for i := range accounts {
 			if err := s.put(account(i), opening); err != nil {
 				return err
@@ -199,41 +336,27 @@ func TestFaultF16Histories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounds := sample(20, 60, 1<<30)
+	epochs, rounds := sample(2, 6, 1<<30), sample(10, 20, 100)
 	end := time.Now().Add(10 * time.Minute) // the night version's length, no limit on speed
-	workers := []*worker{start}
-	var wg sync.WaitGroup
-	for i := range 2 * each {
-		w := &worker{db: h.DB, clock: clock, random: rand.New(rand.NewPCG(16, uint64(i+1)))}
-		workers = append(workers, w)
-		wg.Go(func() {
-			for n := range rounds {
-				var err error
-				if i < each {
-					err = w.write(n)
-				} else {
-					err = w.read()
-				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if long() && time.Now().After(end) {
-					return
-				}
-			}
-		})
+	var used int64
+	for i := 0; i < epochs && !t.Failed() && (!long() || time.Now().Before(end)); i++ {
+		reader.look(t, h)
+		s.epoch(t, rounds)
+		if i == 0 || i < epochs/2 && !long() || i < 5 && long() {
+			used = max(used, s.used(t)) // until the log is trimmed for the first times
+		}
 	}
-	wg.Wait()
-	var txs []history.Tx
-	for _, w := range workers {
-		txs = append(txs, w.txs...)
+	grown := s.used(t)
+	t.Logf("%d transactions in %d epochs, %d long readers became too old; %d bytes used after the first epochs, %d at the end",
+		s.txs, s.epochs, reader.gone, used, grown)
+	if grown > 3*used {
+		t.Errorf("the file grew from %d to %d bytes in use, holding the same", used, grown)
 	}
-	if err := history.Check(txs); err != nil {
-		t.Error(err)
-	}
-	t.Logf("%d transactions", len(txs))
+	reader.close()
 	if err := errors.Join(checked(h.DB), h.close()); err != nil {
 		t.Error(err)
+	}
+	if after, err := openFiles(); err != nil || after > before {
+		t.Errorf("%d files are open, %v, before there were %d", after, err, before)
 	}
 }

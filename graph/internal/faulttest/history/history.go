@@ -22,7 +22,22 @@ type Tx struct {
 }
 
 // Check returns the first violation, or nil. Keys start out absent.
-func Check(txs []Tx) error {
+func Check(txs []Tx) error { return new(Checker).Add(txs) }
+
+// Checker checks a long history in parts, so that it need not be kept. The zero
+// Checker has seen nothing; keys are absent.
+type Checker struct {
+	state map[string]int64
+	last  uint64 // the newest seq that was written
+}
+
+// Add checks the next part, all of which began after the parts before had ended.
+// It returns the first violation, or nil.
+func (c *Checker) Add(txs []Tx) error {
+	if c.state == nil {
+		c.state = map[string]int64{}
+	}
+	acked := c.last
 	byPlace := slices.Clone(txs)
 	slices.SortStableFunc(byPlace, func(a, b Tx) int {
 		switch {
@@ -35,14 +50,12 @@ func Check(txs []Tx) error {
 		}
 		return 0
 	})
-	state := map[string]int64{}
-	last := uint64(0)
 	for _, tx := range byPlace {
-		if tx.Writes != nil && tx.Seq == last {
-			return fmt.Errorf("two transactions have the seq %d", last)
+		if tx.Writes != nil && tx.Seq == c.last {
+			return fmt.Errorf("two transactions have the seq %d", c.last)
 		}
 		for _, k := range slices.Sorted(maps.Keys(tx.Reads)) {
-			want, ok := state[k]
+			want, ok := c.state[k]
 			if !ok {
 				want = Absent
 			}
@@ -51,21 +64,22 @@ func Check(txs []Tx) error {
 			}
 		}
 		if tx.Writes != nil {
-			maps.Copy(state, tx.Writes)
-			last = tx.Seq
+			maps.Copy(c.state, tx.Writes)
+			maps.DeleteFunc(c.state, func(_ string, v int64) bool { return v == Absent })
+			c.last = tx.Seq
 		}
 	}
-	return realTime(txs)
+	return realTime(txs, acked)
 }
 
 // realTime checks that a transaction that began after another's answer is not
-// ordered before it.
-func realTime(txs []Tx) error {
+// ordered before it. All began after newest was acknowledged.
+func realTime(txs []Tx, newest uint64) error {
 	ends := slices.DeleteFunc(slices.Clone(txs), func(tx Tx) bool { return tx.Writes == nil })
 	slices.SortFunc(ends, func(a, b Tx) int { return int(a.End - b.End) })
 	starts := slices.Clone(txs)
 	slices.SortFunc(starts, func(a, b Tx) int { return int(a.Start - b.Start) })
-	newest, i := uint64(0), 0
+	i := 0
 	for _, tx := range starts {
 		for ; i < len(ends) && ends[i].End < tx.Start; i++ {
 			newest = max(newest, ends[i].Seq)

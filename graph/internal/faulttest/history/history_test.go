@@ -36,3 +36,29 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+// TestParts gives a history in parts: each is held against what the ones before
+// left, in values and in time.
+func TestParts(t *testing.T) {
+	for name, c := range map[string]struct {
+		next Tx
+		want string
+	}{
+		"in order":       {Tx{5, 6, 3, m{"x": 2, "y": Absent}, m{"x": 3}}, ""},
+		"a lost write":   {Tx{5, 6, 3, m{"x": 1}, nil}, "read x = 1"},
+		"stale":          {Tx{5, 6, 1, nil, nil}, "began after seq 2"},
+		"a seq again":    {Tx{5, 6, 2, nil, m{"z": 1}}, "two transactions"},
+		"undead":         {Tx{5, 6, 2, m{"y": 1}, nil}, "read y = 1"},
+		"an earlier seq": {Tx{5, 6, 1, nil, m{"z": 1}}, "began after seq 2"},
+	} {
+		var k Checker
+		err := k.Add([]Tx{{1, 2, 1, m{"x": Absent}, m{"x": 1, "y": 1}}, {3, 4, 2, m{"x": 1}, m{"x": 2, "y": Absent}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = k.Add([]Tx{c.next})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
+	}
+}
