@@ -119,12 +119,16 @@ func runNaive(text string, g *model.Graph) ([][]value.Value, string, error) {
 }
 
 func runEngine(e *query.Engine, text string, g *model.Graph) ([][]value.Value, string, error) {
+	return runEngineWith(e, text, g, nil)
+}
+
+func runEngineWith(e *query.Engine, text string, g *model.Graph, params map[string]value.Value) ([][]value.Value, string, error) {
 	g = g.Clone()
 	plan, err := e.Prepare(text, g)
 	if err != nil {
 		return nil, "", err
 	}
-	res, err := plan.Run(context.Background(), g, nil, nil)
+	res, err := plan.Run(context.Background(), g, params, nil)
 	if err != nil {
 		return nil, "", err
 	}

@@ -1,7 +1,6 @@
 package query_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -67,6 +66,26 @@ var rewrites = []struct {
 		return "MATCH (a:A), (b) WHERE a <> b AND " + p("b") + " WITH a, b, length(shortestPath((a)-[*..4]-(b))) AS l WHERE l IS NOT NULL RETURN a, b, l",
 			"MATCH (a:A), (b), w = shortestPath((a)-[*..4]-(b)) WHERE a <> b AND " + p("b") + " RETURN a, b, length(w) AS l"
 	}},
+	{"an expression of types", func(p, q func(string) string) (string, string) {
+		return "MATCH (a)-[r:!(R|S)]->(b) WHERE " + q("r") + " AND " + p("b") + " RETURN a, r, b",
+			"MATCH (a)-[r]->(b) WHERE NOT type(r) IN ['R', 'S'] AND " + q("r") + " AND " + p("b") + " RETURN a, r, b"
+	}},
+	{"an expression of types of a walk", func(p, q func(string) string) (string, string) {
+		return "MATCH (a)-[r:!S*0..3 WHERE " + q("r") + "]-(b) RETURN a, r, b",
+			"MATCH (a)-[r:R|T]-{0,3}(b) WHERE all(x IN r WHERE " + q("x") + ") RETURN a, r, b"
+	}},
+	{"the shortest of the walks over other types", func(p, _ func(string) string) (string, string) {
+		return "MATCH w = ANY SHORTEST (a)-[:!S&!T]->+(b) WHERE a <> b AND " + p("a") + " RETURN a, b, length(w) AS l",
+			"MATCH w = (a)-[:R*]->(b) WHERE a <> b AND " + p("a") + " RETURN a, b, min(length(w)) AS l"
+	}},
+	{"a shortest path of one edge", func(p, q func(string) string) (string, string) {
+		return "MATCH w = shortestPath((a)-[r:R WHERE " + q("r") + "]->(b)) WHERE a <> b AND " + p("b") + " RETURN a, b",
+			"MATCH (a)-[r:R]->(b) WHERE a <> b AND " + q("r") + " AND " + p("b") + " RETURN DISTINCT a, b"
+	}},
+	{"CASE with several values or with conditions", func(p, _ func(string) string) (string, string) {
+		return "MATCH (a) RETURN a, CASE a.i WHEN 0, > 2 THEN count(*) WHEN IS NULL THEN -1 ELSE -2 END AS c",
+			"MATCH (a) RETURN a, CASE WHEN a.i = 0 OR a.i > 2 THEN count(*) WHEN a.i IS NULL THEN -1 ELSE -2 END AS c"
+	}},
 	{"OPTIONAL MATCH without the nulls", func(p, q func(string) string) (string, string) {
 		return "MATCH (a) OPTIONAL MATCH (a)-[r]->(b) WHERE " + q("r") + " WITH a, r, b WHERE r IS NOT NULL RETURN a, r, b",
 			"MATCH (a) MATCH (a)-[r]->(b) WHERE " + q("r") + " RETURN a, r, b"
@@ -89,8 +108,9 @@ var rewrites = []struct {
 	}},
 }
 
-// TestRewritesAgree runs statements that mean the same, with and without rules
-// of the planner, with and without indexes.
+// TestRewritesAgree runs statements that mean the same, with literals and with
+// parameters, with comments and other line ends between the words; with and without
+// rules of the planner, with and without indexes.
 func TestRewritesAgree(t *testing.T) {
 	n := 100
 	if testing.Short() {
@@ -110,12 +130,15 @@ func TestRewritesAgree(t *testing.T) {
 				if err := addIndexes(indexed, r); err != nil {
 					t.Fatal(err)
 				}
-				one, other := rw.both(randomCondition(r), randomCondition(r))
+				p, q := randomCondition(r, "p"), randomCondition(r, "q")
+				one, other := rw.both(p.literal, q.literal)
+				withParams, _ := rw.both(p.param, q.param)
+				params := map[string]value.Value{"p": p.value, "q": q.value}
 				var want [][]value.Value
-				for i, text := range []string{one, other} {
+				for i, text := range []string{one, other, withParams, otherLayout(one, r)} {
 					for j, g := range []*model.Graph{plain, indexed} {
 						for k, e := range engines {
-							got, _, err := runEngine(e, text, g)
+							got, _, err := runEngineWith(e, text, g, params)
 							if err != nil {
 								t.Fatalf("seed %d: %s\n%v", seed, text, err)
 							}
@@ -140,12 +163,39 @@ func TestRewritesAgree(t *testing.T) {
 	}
 }
 
-// randomCondition makes a condition that may be null and raises no error.
-func randomCondition(r *rand.Rand) func(v string) string {
+// condition is a random condition on a variable. It may be null and raises no
+// error. The integer in it is a literal or a parameter.
+type condition struct {
+	text, name string
+	value      value.Value
+}
+
+func randomCondition(r *rand.Rand, name string) condition {
 	choices := []string{
 		"@.i > #", "@.i = #", "@.i IN [0, #, null]", "@.f <= #", "@.s STARTS WITH 'a'", "@.s > 'b'", "@.b", "NOT @.b",
 		"@.i IS NOT NULL", "size(@.l) < #", "(@.i < # OR @.b)", "(@.f > 0 AND @.i IS NULL)",
 	}
-	text, n := choices[r.IntN(len(choices))], fmt.Sprint(r.IntN(5)-1)
-	return func(v string) string { return strings.NewReplacer("@", v, "#", n).Replace(text) }
+	return condition{choices[r.IntN(len(choices))], name, value.Int(int64(r.IntN(5) - 1))}
+}
+
+func (c condition) literal(v string) string { return c.with(v, c.value.String()) }
+
+func (c condition) param(v string) string { return c.with(v, "$"+c.name) }
+
+func (c condition) with(v, number string) string {
+	return strings.NewReplacer("@", v, "#", number).Replace(c.text)
+}
+
+// otherLayout puts comments and line ends between the words of a statement, which
+// has no space within quotes.
+func otherLayout(text string, r *rand.Rand) string {
+	spaces := []string{"\r\n", " /* it's \" ` a */ ", "\t// the \"rest' of a line\r\n", "\n\n  ", "/**/ ", "\u00a0"}
+	var b strings.Builder
+	for i, word := range strings.Split(text, " ") {
+		if i > 0 {
+			b.WriteString(spaces[r.IntN(len(spaces))])
+		}
+		b.WriteString(word)
+	}
+	return b.String()
 }

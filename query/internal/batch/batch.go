@@ -3,9 +3,6 @@ package batch
 
 import "engram/graph/value"
 
-// Size is how many rows a batch holds at most.
-const Size = 1024
-
 // Batch is N rows by column. A nil column is dead: nobody reads that slot here.
 // The producer owns the columns until its next call; a consumer that keeps rows
 // copies them.
