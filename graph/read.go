@@ -59,6 +59,14 @@ func (tx *Tx) NodeCount(label value.LabelID) int64 {
 // EdgeCount returns how many edges are of a type; type 0 counts all.
 func (tx *Tx) EdgeCount(t value.TypeID) int64 { return tx.topo.EdgeCount(t) }
 
+// EdgesBetween returns how many edges of type t begin at a node with label src and
+// end at one with label dst; 0 stands for any. It is for estimates: edges of hubs
+// that are being deleted, or got other labels, are told as before for a while. ok is
+// false when there are too many combinations to tell.
+func (tx *Tx) EdgesBetween(src value.LabelID, t value.TypeID, dst value.LabelID) (n int64, ok bool) {
+	return tx.topo.EdgesBetween(src, t, dst)
+}
+
 // NodeExists reports whether the node is there.
 func (tx *Tx) NodeExists(id value.NodeID) bool { return !tx.isDying(id) && tx.topo.NodeExists(id) }
 

@@ -12,12 +12,15 @@ import (
 // for bulk load; at 10 million edges it is some ten times faster than an Editor.
 type Builder struct {
 	e     Editor
+	cells cellSum
 	tombs int
 }
 
 // NewBuilder starts an empty topology.
 func NewBuilder(c Config) *Builder {
-	return &Builder{e: *New(c).Edit()}
+	b := &Builder{e: *New(c).Edit()}
+	b.cells.to, b.cells.tok = &b.e.v.cells, b.e.tok
+	return b
 }
 
 // AddNode adds a node, as Editor.AddNode does.
@@ -53,6 +56,7 @@ func (b *Builder) AddEdge(id value.EdgeID, src, dst value.NodeID, t value.TypeID
 		return fmt.Errorf("add edge %d from node %d to node %d: %w", id, src, dst, ErrMissing)
 	}
 	slot := b.e.storeEdge(id, ends{s, d}, t, init)
+	b.cells.add(v.cellOf(s, d, t), 1)
 	if v.edgeVisible(slot) {
 		v.addTypeCount(t, 1, b.e.tok)
 		return nil
@@ -80,6 +84,7 @@ func (b *Builder) left(s Slot) {
 // Build packs what was added into a version at seq. The builder is used up.
 func (b *Builder) Build(seq uint64) *Version {
 	b.dropBareTombstones()
+	b.cells.flushAll()
 	v := &b.e.v
 	if v.nodeIDs.n > 0 {
 		for d := range 2 {

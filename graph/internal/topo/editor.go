@@ -98,6 +98,7 @@ func (e *Editor) SetLabels(id value.NodeID, labels []value.LabelID) error {
 	if p.labels[s&nodeMask] == next {
 		return nil
 	}
+	e.relabel(s, next)
 	p.labels[s&nodeMask] = next
 	// A label in both lists is taken out and put back: short lists, rare calls.
 	for _, l := range old {
@@ -184,6 +185,7 @@ func (e *Editor) AddEdge(id value.EdgeID, src, dst value.NodeID, t value.TypeID,
 	e.link(0, a, uint32(t), b, s)
 	e.link(1, b, uint32(t), a, s)
 	e.v.addTypeCount(t, 1, e.tok)
+	e.v.cells.add(e.v.cellOf(a, b, t), 1, e.tok)
 	return nil
 }
 
@@ -253,6 +255,7 @@ func (e *Editor) DeleteEdge(id value.EdgeID) bool {
 	ab, t := p.ends[i], p.typeOf(i)
 	e.unlink(0, ab.src, uint32(t), ab.dst, s)
 	e.unlink(1, ab.dst, uint32(t), ab.src, s)
+	e.v.cells.add(e.v.cellOf(ab.src, ab.dst, t), -1, e.tok)
 	if visible {
 		e.v.addTypeCount(t, -1, e.tok)
 		return true

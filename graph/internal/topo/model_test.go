@@ -14,6 +14,8 @@ type model struct {
 	edges map[value.EdgeID]medge
 	// orphans are edges whose records are still stored at a deleted node.
 	orphans map[value.EdgeID]medge
+	// dead are the labels of deleted nodes.
+	dead map[value.NodeID][]value.LabelID
 }
 
 type mnode struct {
@@ -32,7 +34,7 @@ type medge struct {
 }
 
 func newModel() *model {
-	return &model{map[value.NodeID]mnode{}, map[value.EdgeID]medge{}, map[value.EdgeID]medge{}}
+	return &model{map[value.NodeID]mnode{}, map[value.EdgeID]medge{}, map[value.EdgeID]medge{}, map[value.NodeID][]value.LabelID{}}
 }
 
 func (m *model) clone() *model {
@@ -46,10 +48,14 @@ func (m *model) clone() *model {
 	for k, v := range m.orphans {
 		c.orphans[k] = v
 	}
+	for k, v := range m.dead {
+		c.dead[k] = v
+	}
 	return c
 }
 
 func (m *model) deleteNode(id value.NodeID) {
+	m.dead[id] = m.nodes[id].labels
 	delete(m.nodes, id)
 	for k, e := range m.edges {
 		if e.src == id || e.dst == id {
@@ -106,6 +112,7 @@ func (m *model) diff(v *Version, maxNode value.NodeID, maxEdge value.EdgeID) err
 		func() error { return m.diffEdges(v, maxEdge) },
 		func() error { return m.diffExpand(v, maxNode) },
 		func() error { return m.diffDoomed(v) },
+		func() error { return m.diffPairs(v) },
 	} {
 		if err := f(); err != nil {
 			return err
@@ -302,6 +309,35 @@ func (m *model) diffDoomed(v *Version) error {
 		slices.Sort(edges)
 		if !slices.Equal(edges, sortedKeys(want[id])) {
 			return fmt.Errorf("edges of doomed %d: got %v want %v", id, edges, sortedKeys(want[id]))
+		}
+	}
+	return nil
+}
+
+// hasLabel tells of a node, living or dead; 0, for any, is always among its labels.
+func (m *model) hasLabel(id value.NodeID, l value.LabelID) bool {
+	if n, alive := m.nodes[id]; alive {
+		return l == 0 || slices.Contains(n.labels, l)
+	}
+	return l == 0 || slices.Contains(m.dead[id], l)
+}
+
+func (m *model) diffPairs(v *Version) error {
+	for _, t := range []value.TypeID{0, 1, 2, 3, 254, 255, 300, 301} {
+		for src := value.LabelID(0); src < 6; src++ {
+			for dst := value.LabelID(0); dst < 6; dst++ {
+				want := int64(0)
+				for _, edges := range []map[value.EdgeID]medge{m.edges, m.orphans} {
+					for _, e := range edges {
+						if (t == 0 || e.typ == t) && m.hasLabel(e.src, src) && m.hasLabel(e.dst, dst) {
+							want++
+						}
+					}
+				}
+				if got, ok := v.EdgesBetween(src, t, dst); !ok || got != want {
+					return fmt.Errorf("edges from label %d of type %d to label %d: got %d %v want %d", src, t, dst, got, ok, want)
+				}
+			}
 		}
 	}
 	return nil

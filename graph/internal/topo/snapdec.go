@@ -62,6 +62,8 @@ type decoder struct {
 	aliveEdges, liveNodes atomic.Int64
 	doomedNodes           atomic.Int64
 	placing               sync.Mutex // held while a page is put in its place
+	counted               bool       // the cells were there
+	cellSum               int64      // of all of them
 }
 
 func bad(format string, args ...any) error {
@@ -298,6 +300,8 @@ func (d *decoder) chunk(kind byte, r *reading) error {
 		for len(r.b) > 0 && r.err == nil {
 			d.segment(r)
 		}
+	case chunkCells:
+		d.cells(r)
 	default:
 		return bad("a chunk of kind %d", kind)
 	}
@@ -320,9 +324,42 @@ func (d *decoder) finish() error {
 	if n := d.aliveEdges.Load(); d.doomed == 0 && n != d.edgeCount || n < d.edgeCount {
 		return bad("%d edges are stored, the count is %d", n, d.edgeCount)
 	}
+	if n := d.aliveEdges.Load(); d.counted && n != d.cellSum {
+		return bad("%d edges are stored, by labels they are %d", n, d.cellSum)
+	}
 	v.nodeCount, v.edgeCount, v.doomedCount = d.nodeCount, d.edgeCount, int(d.doomed)
 	v.fillLabels(d.tok)
+	if !d.counted {
+		v.recount(d.tok)
+	}
 	return nil
+}
+
+// cells decodes the numbers of edges by labels. The sum of all is compared in
+// finish; what else may be wrong with them makes estimates worse.
+func (d *decoder) cells(r *reading) {
+	d.placing.Lock()
+	defer d.placing.Unlock()
+	m := &d.v.cells
+	if d.counted || len(r.b) == 0 {
+		r.fail()
+		return
+	}
+	d.counted = true
+	m.full = r.byte() != 0
+	last := cellKey{}
+	for len(r.b) > 0 && r.err == nil {
+		typ, src, dst, n := r.uint(), r.uint(), r.uint(), r.uint()
+		k := cellKey{uint32(typ), uint32(src), uint32(dst)}
+		other := src == otherSet && dst == otherSet && m.full
+		if typ == 0 || typ >= maxNumber || !other && max(src, dst) >= uint64(d.sets) || n == 0 || n > maxSlots || k.compare(last) <= 0 {
+			r.fail()
+			return
+		}
+		last = k
+		m.push(cell{k, int64(n)}, d.tok)
+		d.cellSum += int64(n)
+	}
 }
 
 // reading reads a chunk front to back. After the first failure it returns zeros.

@@ -8,10 +8,11 @@ import (
 // SnapshotContent is the version of the chunks that Encode emits.
 //
 //	1  first
-const SnapshotContent = 1
+//	2  may end with numbers of edges by labels; without them they are counted
+const SnapshotContent = 2
 
 // The kinds of chunks, in the order in which they come. Everything refers to
-// what came before it only, so chunks of the last three kinds may be decoded in
+// what came before it only, so chunks of the last four kinds may be decoded in
 // any order.
 const (
 	chunkMeta     byte = iota + 1 // columns, sizes, counts by type
@@ -22,6 +23,7 @@ const (
 	chunkNodes                    // pages of nodes
 	chunkEdges                    // pages of edges
 	chunkSegments                 // packed segments
+	chunkCells                    // numbers of edges by type and labels of both ends
 )
 
 // chunkTarget is about how many bytes a chunk has.
@@ -33,7 +35,7 @@ const chunkTarget = 512 << 10
 // after each call; an error ends the encoding.
 func (v *Version) Encode(emit func(kind byte, payload []byte) error) error {
 	e := &encoder{v: v, emit: emit}
-	for _, step := range []func() error{e.meta, e.labels, e.strings, e.ids, e.nodes, e.edges, e.segments} {
+	for _, step := range []func() error{e.meta, e.labels, e.strings, e.ids, e.nodes, e.edges, e.segments, e.cells} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -279,6 +281,29 @@ func (e *encoder) floats(list []float32) {
 	for _, f := range list {
 		e.u32(math.Float32bits(f))
 	}
+}
+
+// cells emits the numbers of edges by type and sets of labels: whether they ran out,
+// then all, in order. With a hub that is counted by old labels it emits nothing, so
+// that they are counted anew when the file is read.
+func (e *encoder) cells() error {
+	m := &e.v.cells
+	if len(e.v.hubSets) > 0 || m.n == 0 {
+		return nil
+	}
+	full := byte(0)
+	if m.full {
+		full = 1
+	}
+	e.b = append(e.b, full)
+	m.each(anyType, func(c cell) bool {
+		for _, x := range []uint32{c.typ, c.src, c.dst} {
+			e.uint(uint64(x))
+		}
+		e.uint(uint64(c.n))
+		return true
+	})
+	return e.flush(chunkCells)
 }
 
 func (e *encoder) segments() error {

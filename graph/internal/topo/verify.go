@@ -8,9 +8,12 @@ import (
 
 // Verify compares the adjacency with the edges, both ways: each entry is an edge
 // with these ends and this type, entries ascend, so that none comes twice, and
-// there are as many as edges. It reports each problem in words and returns when
-// report returns false.
+// there are as many as edges. So are the numbers of edges by type and labels of the
+// ends. It reports each problem in words and returns when report returns false.
 func (v *Version) Verify(report func(problem string) bool) {
+	if !v.verifyCells() && !report("the numbers of edges by type and labels of their ends are not those of the edges") {
+		return
+	}
 	edges := int64(0)
 	for s := range v.edgeIDs.n {
 		if p := v.edges.at(s >> edgeBits); p.isAlive(s & edgeMask) {

@@ -42,3 +42,19 @@ func TestVerifyFindsDamage(t *testing.T) {
 		}
 	}
 }
+
+func TestVerifyFindsWrongNumbers(t *testing.T) {
+	v := small(t)
+	e := v.Edit()
+	e.v.cells.add(cellKey{1, 0, 0}, 1, e.tok)
+	for _, c := range []struct {
+		v    *Version
+		want int
+	}{{v, 0}, {e.Commit(2), 1}} {
+		found := 0
+		c.v.Verify(func(string) bool { found++; return true })
+		if found != c.want {
+			t.Errorf("%d problems were found, want %d", found, c.want)
+		}
+	}
+}

@@ -28,6 +28,8 @@ type Version struct {
 	labels  vec[labelSet]
 
 	typeCounts  vec[typeCount]
+	cells       cellMap  // edges by type and labels of both ends
+	hubSets     []hubSet // by slot; never changed in place
 	nodeCount   int64
 	edgeCount   int64
 	doomedCount int // dead nodes with edges still there

@@ -178,6 +178,7 @@ func (w *world) bulk() {
 		w.change()
 	}
 	b := NewBuilder(Config{Columns: testColumns})
+	clear(w.m.dead) // nobody knows their labels any more
 	dead := map[value.NodeID]bool{}
 	for _, e := range w.m.orphans {
 		dead[e.src], dead[e.dst] = true, true

@@ -43,6 +43,15 @@ type Statistics interface {
 	EdgeCount(t value.TypeID) int64      // type 0: all edges
 }
 
+// PairCounter is what a Reader may offer besides: edges counted by the labels of
+// their ends.
+type PairCounter interface {
+	// EdgesBetween returns about how many edges of type t (0: any) begin at a node
+	// with label src and end at one with label dst (0: any). ok is false when that is
+	// not known.
+	EdgesBetween(src value.LabelID, t value.TypeID, dst value.LabelID) (n int64, ok bool)
+}
+
 // Reader reads one snapshot, plus the transaction's own writes.
 type Reader interface {
 	Names

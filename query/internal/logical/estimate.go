@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"engram/graph/value"
+	"engram/query/internal/access"
 	"engram/query/internal/bound"
 	"engram/query/internal/syntax"
 )
@@ -83,31 +84,116 @@ func (e estimator) fanout(have Slots, s *step) float64 {
 	if !have.Has(from) {
 		from, to = to, from
 	}
-	degree := float64(guessDegree)
-	if e.g != nil {
-		edges := float64(0)
-		for _, t := range s.rel.Types {
-			if id, ok := e.g.RelType(t); ok {
-				edges += float64(e.g.EdgeCount(id))
-			}
-		}
-		if len(s.rel.Types) == 0 {
-			edges = float64(e.g.EdgeCount(0))
-		}
-		degree = edges / math.Max(1, e.holders(from))
-	}
-	if s.rel.Dir == syntax.Undirected {
-		degree *= 2
-	}
+	degree := e.degree(s, from, to)
 	for _, p := range e.preds {
+		if _, counted := labelTest(p, to); counted && degree.byLabel {
+			continue
+		}
 		if reads := SlotsOf(p); reads.Has(to) && have.With(to, s.rel.Slot).Covers(reads) {
-			degree *= predShare(p)
+			degree.n *= predShare(p)
 		}
 	}
 	if s.rel.VarLength {
-		return math.Pow(math.Max(degree, 2), 3)
+		return math.Pow(math.Max(degree.n, 2), 3)
 	}
-	return degree
+	return degree.n
+}
+
+// degree is an estimated number of edges at a node.
+type degree struct {
+	n       float64
+	byLabel bool // the labels of the other end are counted in
+}
+
+// degree is how many edges of s there are for a node at from, on an average.
+func (e estimator) degree(s *step, from, to int) degree {
+	if e.g == nil {
+		n := float64(guessDegree)
+		if s.rel.Dir == syntax.Undirected {
+			n *= 2
+		}
+		return degree{n: n}
+	}
+	out, in := s.rel.Dir != syntax.RelIn, s.rel.Dir != syntax.RelOut
+	if from != s.left {
+		out, in = in, out
+	}
+	edges, byLabel := 0.0, true
+	for _, t := range e.types(s) {
+		n, ok := e.edgesBetween(from, t, to, out, in)
+		edges, byLabel = edges+n, byLabel && ok
+	}
+	return degree{n: edges / math.Max(1, e.holders(from)), byLabel: byLabel}
+}
+
+// types are the types that a step follows, as far as there are such; 0 for any.
+func (e estimator) types(s *step) []value.TypeID {
+	if len(s.rel.Types) == 0 {
+		return []value.TypeID{0}
+	}
+	var out []value.TypeID
+	for _, t := range s.rel.Types {
+		if id, ok := e.g.RelType(t); ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// edgesBetween is how many edges of a type there are between nodes with the labels
+// demanded of two slots, and whether the labels of to are counted in.
+func (e estimator) edgesBetween(from int, t value.TypeID, to int, out, in bool) (n float64, byLabel bool) {
+	pairs, ok := e.g.(access.PairCounter)
+	if !ok {
+		return e.edges(t, out && in), false
+	}
+	least := math.Inf(1)
+	for _, a := range e.labelIDs(from) {
+		for _, b := range e.labelIDs(to) {
+			n := int64(0)
+			if out {
+				found, known := pairs.EdgesBetween(a, t, b)
+				n, ok = n+found, ok && known
+			}
+			if in {
+				found, known := pairs.EdgesBetween(b, t, a)
+				n, ok = n+found, ok && known
+			}
+			least = math.Min(least, float64(n))
+		}
+	}
+	if !ok {
+		return e.edges(t, out && in), false
+	}
+	return least, true
+}
+
+// edges is how many edges of a type there are, seen from one end or from both.
+func (e estimator) edges(t value.TypeID, both bool) float64 {
+	n := float64(e.g.EdgeCount(t))
+	if both {
+		n *= 2
+	}
+	return n
+}
+
+// noLabel is a label that no node has.
+const noLabel = value.LabelID(1<<32 - 1)
+
+// labelIDs are the labels demanded of a slot; 0, for any, when there is none.
+func (e estimator) labelIDs(slot int) []value.LabelID {
+	var out []value.LabelID
+	for _, name := range labelsOf(e.preds, slot) {
+		id, ok := e.g.Label(name)
+		if !ok {
+			id = noLabel
+		}
+		out = append(out, id)
+	}
+	if len(out) == 0 {
+		return []value.LabelID{0}
+	}
+	return out
 }
 
 // holders is how many nodes the edges at slot are taken to be spread over: those

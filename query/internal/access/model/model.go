@@ -300,6 +300,16 @@ func (g *Graph) NodeCount(label value.LabelID) int64 {
 	return n
 }
 
+// EdgesBetween implements access.PairCounter.
+func (g *Graph) EdgesBetween(src value.LabelID, t value.TypeID, dst value.LabelID) (n int64, ok bool) {
+	for _, e := range g.edges {
+		if (t == 0 || e.typ == t) && (src == 0 || g.nodes[e.src].labels[src]) && (dst == 0 || g.nodes[e.dst].labels[dst]) {
+			n++
+		}
+	}
+	return n, true
+}
+
 // EdgeCount implements access.Statistics.
 func (g *Graph) EdgeCount(t value.TypeID) int64 {
 	if t == 0 {
