@@ -2,6 +2,7 @@ package engram
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,11 +19,12 @@ var (
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
-	graph  *graph.DB
-	engine *query.Engine
-	opts   Options
-	space  *query.SpoolSpace
-	data   *graph.Data // closed with the database; nil if it is somebody else's
+	graph   *graph.DB
+	engine  *query.Engine
+	learner *learner
+	opts    Options
+	space   *query.SpoolSpace
+	data    *graph.Data // closed with the database; nil if it is somebody else's
 
 	mu     sync.Mutex
 	closed bool
@@ -61,7 +63,8 @@ func OpenMemory(o *Options) (*DB, error) {
 func newDB(g *graph.DB, opts Options) *DB {
 	return &DB{
 		graph: g, opts: opts, space: query.NewSpoolSpace(opts.SpoolDir),
-		engine: query.New(&query.Options{PlanCache: opts.PlanCache, Now: opts.Now}),
+		engine:  query.New(&query.Options{PlanCache: opts.PlanCache, Now: opts.Now}),
+		learner: newLearner(g, &opts),
 	}
 }
 
@@ -78,6 +81,7 @@ func (db *DB) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
+	_ = db.learner.close(ctx) // what is left is counted as lost by the next opening
 	if err := db.graph.Close(ctx); err != nil {
 		return convert(err, "")
 	}
@@ -106,11 +110,20 @@ func (db *DB) query(ctx context.Context, text string, params map[string]any, opt
 	if err != nil {
 		return nil, err
 	}
-	defer read.Rollback()
+	defer func() { read.Rollback() }()
 	defer recovered(&err)
 	plan, err := db.engine.Prepare(text, read)
 	if err != nil {
 		return nil, err
+	}
+	if plan.Learning() && !db.opts.ReadOnly {
+		read.Rollback()
+		if err := db.learner.write(ctx); err != nil {
+			return nil, err
+		}
+		if read, err = db.graph.Snapshot(); err != nil {
+			return nil, err
+		}
 	}
 	if plan.InTransactions() {
 		read.Rollback()
@@ -120,6 +133,12 @@ func (db *DB) query(ctx context.Context, text string, params map[string]any, opt
 		return plan.Run(ctx, read, args, opts)
 	}
 	read.Rollback() // the plan is made: only the write itself needs the slot
+	return db.write(ctx, plan, args, opts)
+}
+
+// write runs a statement that writes.
+func (db *DB) write(ctx context.Context, plan *query.Plan, args map[string]value.Value, opts *query.RunOptions) (res *Result, err error) {
+	used := holdUses(opts)
 	tx, err := db.graph.Begin(ctx)
 	if err != nil {
 		return nil, err
@@ -135,17 +154,22 @@ func (db *DB) query(ctx context.Context, text string, params map[string]any, opt
 	if _, err := tx.Commit(ctx); err != nil {
 		return nil, err
 	}
+	used.release()
 	return res, nil
 }
 
 func (db *DB) runOptions(began time.Time) *query.RunOptions {
+	off := db.opts.RecallOff
+	if db.opts.NoLearning {
+		off = append(slices.Clone(off), "learned")
+	}
 	return &query.RunOptions{
 		Budget: query.Budget{
 			Time: db.opts.StatementTimeout, Memory: db.opts.StatementMemory,
 			Rows: db.opts.StatementRows, Steps: db.opts.StatementSteps,
 		},
 		Transaction: began,
-		RecallLegs:  db.opts.RecallLegs, RecallOff: db.opts.RecallOff,
+		RecallLegs:  db.opts.RecallLegs, RecallOff: off, Learn: db.teller(),
 	}
 }
 
@@ -177,6 +201,7 @@ func (db *DB) Seq() uint64 { return db.graph.Seq() }
 // Stats reads the counters.
 func (db *DB) Stats(context.Context) (Stats, error) {
 	s, err := db.graph.Stats()
+	db.learner.stats(&s.Learning)
 	return s, convert(err, "")
 }
 

@@ -62,6 +62,15 @@ type Options struct {
 	// statement, and altogether, since it keeps other writers out. Defaults 2 s
 	// and 10 s.
 	TxIdle, TxTotal time.Duration
+	// NoLearning switches learning off: REINFORCE is not queued, and what was learned
+	// before has no effect. Nothing of it is deleted.
+	NoLearning bool
+	// LearnEvery is how long what was reinforced waits to be written in one batch.
+	// Default 5 s, negative: until DrainLearning or Close.
+	LearnEvery time.Duration
+	// LearnTimer calls fn once after d, unless stop is called before, which then
+	// reports true. Default time.AfterFunc.
+	LearnTimer func(d time.Duration, fn func()) (stop func() bool)
 	// PlanCache is how many plans are kept. Default 1,024; negative: none.
 	PlanCache int
 	// Now is the clock of the database. Default time.Now.
@@ -81,6 +90,12 @@ func (o *Options) withDefaults() Options {
 	}
 	if out.SpoolSize == 0 {
 		out.SpoolSize = 4 << 30
+	}
+	if out.LearnEvery == 0 {
+		out.LearnEvery = 5 * time.Second
+	}
+	if out.LearnTimer == nil {
+		out.LearnTimer = func(d time.Duration, fn func()) func() bool { return time.AfterFunc(d, fn).Stop }
 	}
 	if out.TxIdle <= 0 {
 		out.TxIdle = 2 * time.Second

@@ -25,6 +25,7 @@ type Tx struct {
 	graph *graph.Tx
 	idle  *time.Timer
 	err   error // why it has ended, nil while it is open
+	used  heldUses
 }
 
 // Begin begins a transaction, which Commit or Rollback must end. A writing one
@@ -86,6 +87,7 @@ func (tx *Tx) queryLocked(ctx context.Context, text string, params map[string]an
 		return nil, tx.err
 	}
 	if tx.write {
+		tx.used.hold(opts)
 		idle := tx.idle
 		idle.Stop()
 		tx.idle = nil // a timer that fired already finds this
@@ -155,7 +157,9 @@ func (tx *Tx) CommitSeq(ctx context.Context, idempotencyKey string) (seq uint64,
 	}
 	defer tx.endLocked(newError(CodeTxDone, "the transaction has ended"))
 	defer recovered(&err)
-	seq, err = tx.graph.CommitKey(ctx, idempotencyKey)
+	if seq, err = tx.graph.CommitKey(ctx, idempotencyKey); err == nil {
+		tx.used.release()
+	}
 	return seq, convert(err, "")
 }
 

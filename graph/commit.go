@@ -41,6 +41,9 @@ func (tx *Tx) CommitKey(ctx context.Context, idemKey string) (seq uint64, err er
 	if outcome != store.Committed {
 		return 0, wrap(err)
 	}
+	if !tx.w.learn.empty() {
+		tx.db.settled(tx.w.learn.count)
+	}
 	if idemKey != "" {
 		tx.db.idemKeys.added.Add(1)
 	}

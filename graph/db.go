@@ -18,6 +18,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -66,6 +67,7 @@ type DB struct {
 	stop     context.CancelFunc
 	stopped  chan struct{} // closed when tidy has returned
 	tidyErr  lastError
+	uses     uses
 }
 
 // place is where a database lives; the zero place is memory.
@@ -76,9 +78,11 @@ type place struct {
 	vectorDir string
 	topoFile  string
 	readOnly  bool
-	notes     []string              // of opening the files
-	acked     func(store.Seq) error // told of each acknowledged seq, or nil
-	release   func() error          // called last, or nil
+	notes     []string               // of opening the files
+	acked     func(store.Seq) error  // told of each acknowledged seq, or nil
+	told      func() (uint64, error) // how many uses the learning queue was told, or nil
+	tell      func(uint64) error     // notes that, or nil
+	release   func() error           // called last, or nil
 }
 
 // start makes a database of an opened store whose state is loaded.
@@ -107,6 +111,9 @@ func start(driver store.Driver, loaded *loaded, ix *text.Index, opts Options, pl
 		return nil, wrap(err)
 	}
 	db.engine = engine
+	if err := db.uses.begin(db, place); err != nil {
+		return nil, errors.Join(wrap(err), wrap(engine.Close(context.Background())))
+	}
 	db.vectors = newVectors(&opts, place)
 	ctx, stop := context.WithCancel(context.Background())
 	db.stop = stop

@@ -49,7 +49,10 @@ type learning struct {
 	sets   []logentry.LearnedSet
 	events []learn.Event
 	count  learn.Counters
-	out    map[value.NodeID]int64 // units learned for the edges that leave a node
+	// settles says that uses were told, so the counters have changed, and that what
+	// processes before have lost is in them.
+	settles bool
+	out     map[value.NodeID]int64 // units learned for the edges that leave a node
 }
 
 // learning returns what the transaction learns into.
@@ -191,7 +194,7 @@ func (tx *Tx) LearnedWeight(id value.EdgeID) float64 {
 
 // empty reports whether nothing was learned.
 func (l *learning) empty() bool {
-	return l == nil || len(l.activity)+len(l.weights)+len(l.other)+len(l.events) == 0
+	return l == nil || !l.settles && len(l.activity)+len(l.weights)+len(l.other)+len(l.events) == 0
 }
 
 // keys is how many keys the learning writes, about.

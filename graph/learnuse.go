@@ -48,6 +48,10 @@ func (tx *Tx) Learn(uses []value.Use) (LearnResult, error) {
 	}
 	l.count.Written += uint64(out.Written)
 	l.count.Refused += uint64(out.Refused)
+	if !l.settles {
+		l.count.Lost += tx.db.lostUses()
+		l.settles = true
+	}
 	return out, nil
 }
 

@@ -17,9 +17,10 @@ func (tx *Tx) ExpandWeighted(id value.NodeID, types []value.TypeID, buf []value.
 		tx.hops = tx.topo.ExpandSlots(slot, dir, types, tx.hops[:0])
 		for _, h := range tx.hops {
 			w, has := tx.topo.WeightSlot(h.Edge)
+			learned, _ := tx.topo.LearnedSlot(h.Edge)
 			buf = append(buf, value.Weighted{
 				Adjacent: value.Adjacent{Edge: tx.topo.EdgeID(h.Edge), Node: tx.topo.NodeID(h.Node), Type: h.Type, Out: h.Out},
-				Weight:   w, Has: has,
+				Weight:   w, Has: has, Learned: learned,
 			})
 		}
 	}

@@ -33,6 +33,7 @@ type Stats struct {
 	Text                 TextStats
 	Vectors              VectorStats
 	Topology             TopologyStats
+	Learning             LearningStats
 	// Notes tell what opening found odd and could deal with, such as a damaged copy
 	// of the topology.
 	Notes []string
@@ -106,6 +107,7 @@ func (db *DB) Stats() (Stats, error) {
 	out.Vectors = db.vectors.stats()
 	out.Labels = counts(s.names, catalog.Label, func(id uint32) int64 { return s.topo.NodeCount(value.LabelID(id)) })
 	out.Types = counts(s.names, catalog.RelType, func(id uint32) int64 { return s.topo.EdgeCount(value.TypeID(id)) })
+	out.Learning = db.learningStats()
 	out.Topology, out.Notes = db.topoFile.stats(), slices.Concat(db.place.notes, db.notes)
 	return out, nil
 }

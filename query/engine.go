@@ -175,6 +175,12 @@ func (p *Plan) Writes() bool {
 	return p.tree.Writes && p.tree.Mode != syntax.Explain
 }
 
+// Learning reports whether the statement is about what was learned: what is queued
+// should be written before it runs.
+func (p *Plan) Learning() bool {
+	return p.batches == nil && p.tree.Learning && p.tree.Mode != syntax.Explain
+}
+
 // Columns returns the names of the result's columns.
 func (p *Plan) Columns() []string {
 	if p.batches != nil {
@@ -201,6 +207,9 @@ type RunOptions struct {
 	// Seed starts the random numbers of rand() and randomUUID(); zero: taken from
 	// the clock.
 	Seed uint64
+	// Learn is told, at the end, of memories that the statement used. Nil: nothing is
+	// learned.
+	Learn func(value.Use)
 	// Rows takes the rows of the result, which then has none. Its size is bounded
 	// by the spool's limit, not by the budget of memory. The caller closes it, also
 	// after an error. Nil: the rows are in the result.
@@ -251,7 +260,7 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 	}
 	if opts != nil {
 		in.Budget, in.Transaction = opts.Budget, opts.Transaction
-		in.Seed[0], in.Rows = opts.Seed, opts.Rows
+		in.Seed[0], in.Rows, in.Learn = opts.Seed, opts.Rows, opts.Learn
 		legs, err := recall.LegsOf(opts.RecallLegs)
 		if err != nil {
 			return nil, err

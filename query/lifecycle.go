@@ -20,7 +20,7 @@ var lifecycleClauses = []*physical.Procedure{
 	memoryClause("RESTORE", func(g lifecycle.Graph, args []value.Value) ([][]value.Value, error) {
 		return changedRow(lifecycle.Restore(g, args[0]))
 	}, "node"),
-	pruneClause, consolidation(false), consolidation(true),
+	reinforceClause, revertSince, revertEdge, pruneClause, consolidation(false), consolidation(true),
 }
 
 // memoryClause makes a clause over memories, each a node or its id, that yields the

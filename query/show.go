@@ -26,8 +26,9 @@ var shows = map[string]*physical.Procedure{
 		"forward", "backward", "inhibitory", "transitive", "origin", "mode", "count"),
 	"SHOW LAYERS": show("SHOW LAYERS", showLayers,
 		"name", "kind", "priority", "suppressible", "transparent", "injectable", "origin"),
-	"SHOW PILLARS": show("SHOW PILLARS", showPillars, "kind", "name", "node"),
-	"SHOW STATS":   show("SHOW STATS", showStats, "kind", "name", "count"),
+	"SHOW PILLARS":  show("SHOW PILLARS", showPillars, "kind", "name", "node"),
+	"SHOW LEARNING": showLearning,
+	"SHOW STATS":    show("SHOW STATS", showStats, "kind", "name", "count"),
 }
 
 // fieldTypes are the types of the columns that are no strings: of all commands, or

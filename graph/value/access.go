@@ -25,7 +25,9 @@ type Weighted struct {
 	// Weight is the one the edge asserts, as a float32; Has says whether it asserts a
 	// number.
 	Weight float32
-	Has    bool
+	// Learned is what was learned to add to that.
+	Learned float32
+	Has     bool
 }
 
 // KeyProp is one property under its interned key.

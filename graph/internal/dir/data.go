@@ -179,6 +179,7 @@ type Namespace struct {
 	driver *bolt.Driver
 	side   *sideFile // nil when read-only
 	notes  []string
+	told   *os.File // of uses, once one was told
 	once   sync.Once
 	err    error
 }
@@ -297,6 +298,9 @@ func (n *Namespace) Close() error {
 	n.once.Do(func() {
 		if n.side != nil { // closing the driver may have written to the file
 			n.err = errors.Join(n.noteRoots(), n.side.f.Close())
+		}
+		if n.told != nil {
+			n.err = errors.Join(n.err, n.told.Close())
 		}
 		n.data.mu.Lock()
 		delete(n.data.names, n.name)

@@ -22,6 +22,7 @@ func FuzzFiles(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(whole)
+	f.Add(toldContent(7))
 	f.Add([]byte(catalogMark + "1\n"))
 	f.Add([]byte(catalogMark + "99999999999999999999\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
@@ -30,6 +31,12 @@ func FuzzFiles(f *testing.F) {
 			if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, toldName), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if told, err := readTold(filepath.Join(dir, toldName)); err != nil || told != 0 && string(content) != string(toldContent(told)) {
+			t.Fatalf("%d uses were told by %x: %v", told, content, err)
 		}
 		s, odd, err := readSide(filepath.Join(dir, seqName))
 		if err != nil || odd != "" && s != (sideState{}) {

@@ -23,6 +23,7 @@ const (
 	nsName      = "ns"
 	graphName   = "graph.db"
 	seqName     = "seq"
+	toldName    = "told"
 	textName    = "text"
 	topoName    = "topology.snap"
 	vectorName  = "vectors"

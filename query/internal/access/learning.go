@@ -11,3 +11,17 @@ type LearningReader interface {
 	// when nothing was.
 	LearnedWeight(value.EdgeID) float64
 }
+
+// LearningLog is what a Reader offers that can tell what it learned.
+type LearningLog interface {
+	// LearningSince lists what was learned at a time, in milliseconds since 1970, or
+	// later, the oldest first.
+	LearningSince(at int64) ([]value.Learned, error)
+}
+
+// LearningWriter is a Writer that can take back what was learned, exactly. Both
+// methods return how many events that were.
+type LearningWriter interface {
+	RevertLearning(since int64) (int, error)
+	RevertEdge(value.EdgeID) (int, error)
+}

@@ -31,6 +31,8 @@ type Procedure struct {
 	Writes bool
 	// Clause says that one that writes stands among other clauses all the same.
 	Clause bool
+	// Learning says that the procedure is about what was learned so far.
+	Learning bool
 	// Deletes says that the procedure may delete nodes.
 	Deletes bool
 	// Optional is how many of the last arguments may be left out in parentheses;
@@ -65,7 +67,7 @@ func Bind(stmt *syntax.Statement, opts *Options) (*bound.Statement, error) {
 		return nil, b.err
 	}
 	out.Columns = out.Query.Columns
-	out.Writes = b.writes
+	out.Writes, out.Learning = b.writes, b.learning
 	out.Locals = b.locals
 	out.Implicit = b.implicit
 	return out, nil
@@ -78,6 +80,7 @@ type binder struct {
 	procedures Procedures
 	err        error
 	writes     bool
+	learning   bool
 	locals     int // most locals in use at once
 	implicit   []string
 }

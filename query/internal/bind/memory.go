@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"engram/graph/value"
 	"engram/query/internal/bound"
 	"engram/query/internal/fault"
@@ -93,6 +95,7 @@ func (s *single) recall(c *syntax.Recall, last bool) {
 		s.b.demand(node, kNode|kList, "FROM")
 		out.From = append(out.From, bound.Seed{Node: node, Weight: s.number(seed.Weight, "WEIGHT")})
 	}
+	out.Reinforce = slices.ContainsFunc(c.Options, func(o *syntax.RecallOption) bool { return o.Name == "REINFORCE" })
 	out.Depth = s.count(c.Depth, "DEPTH")
 	out.Limit = s.count(c.Limit, "LIMIT")
 	yield := c.Yield
@@ -143,6 +146,9 @@ func (s *single) refuseLater(c *syntax.Recall) {
 		s.b.fail(fault.Unsupported(c.Span, "SELF in RECALL"))
 	}
 	for _, o := range c.Options {
+		if o.Name == "REINFORCE" {
+			continue
+		}
 		s.b.fail(fault.Unsupported(o.Span, o.Name+" in RECALL"))
 	}
 	for _, y := range c.Yield {

@@ -19,6 +19,7 @@ func (s *single) standaloneCall(c *syntax.Call) {
 		return
 	}
 	s.b.writes = s.b.writes || proc.Writes
+	s.b.learning = s.b.learning || proc.Learning
 	out := &bound.CallProc{Span: c.Span, Name: proc.Name, Writes: proc.Writes, Deletes: proc.Deletes}
 	if c.Implicit {
 		for _, a := range proc.Args {
@@ -61,6 +62,7 @@ func (s *single) call(c *syntax.Call) {
 		return
 	}
 	s.b.writes = s.b.writes || proc.Writes
+	s.b.learning = s.b.learning || proc.Learning
 	out := &bound.CallProc{
 		Span: c.Span, Name: proc.Name, Args: s.procedureArgs(c, proc), Writes: proc.Writes, Deletes: proc.Deletes,
 	}

@@ -12,7 +12,9 @@ type Statement struct {
 	Query   *Query
 	Columns []string // empty when it returns nothing
 	Writes  bool
-	Locals  int // number of locals its expressions use, subqueries included
+	// Learning says that the statement is about what was learned so far.
+	Learning bool
+	Locals   int // number of locals its expressions use, subqueries included
 	// Implicit lists the parameters that a procedure call takes as arguments
 	// without writing them. A missing one is ParameterMissing (MissingParameter)
 	// at compile time, unlike other parameters.
@@ -160,15 +162,17 @@ type (
 	// Recall finds memories. Where reads Node's slot.
 	Recall struct {
 		syntax.Span
-		Query  Expr
-		From   []Seed
-		Via    []string
-		Not    []string
-		Where  Expr
-		Depth  Expr
-		Limit  Expr
-		Node   int // slot the candidate is put into for Where
-		Yields []Yield
+		Query Expr
+		From  []Seed
+		Via   []string
+		Not   []string
+		Where Expr
+		Depth Expr
+		Limit Expr
+		// Reinforce says that the rows are of use.
+		Reinforce bool
+		Node      int // slot the candidate is put into for Where
+		Yields    []Yield
 	}
 )
 

@@ -23,6 +23,11 @@ type Graph interface {
 	Unlink(value.EdgeID) error
 	// Delete deletes a node with its edges.
 	Delete(value.NodeID) error
+	// Use notes that a memory was of use, with a strength from 0 to 1, and reports
+	// whether that is going to be learned.
+	Use(id value.NodeID, strength float64) bool
+	// Learning takes back what was learned; ok is false when the graph does not learn.
+	Learning() (w access.LearningWriter, ok bool)
 	// Step counts n units of work and ends a statement that is over its budget.
 	Step(n int) error
 }

@@ -14,9 +14,11 @@ type Plan struct {
 	Query   *Query
 	Columns []string
 	Writes  bool
-	Locals  int
-	Text    string
-	Mode    syntax.Mode
+	// Learning says that the statement is about what was learned so far.
+	Learning bool
+	Locals   int
+	Text     string
+	Mode     syntax.Mode
 	// Implicit are the parameters that must be there before anything runs.
 	Implicit []string
 	// Subqueries holds the plan of every subquery expression of the statement.

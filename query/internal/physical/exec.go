@@ -63,6 +63,9 @@ type Input struct {
 	Legs recall.Legs
 	// Tuning replaces the default one of RECALL when it is set.
 	Tuning *recall.Tuning
+	// Learn is told of memories that the statement used, at its end; nil: nothing
+	// is learned.
+	Learn func(value.Use)
 	// Measure counts rows and time per operator.
 	Measure bool
 	// Rows takes the rows of the result, which then has none and whose size the
@@ -81,6 +84,8 @@ type exec struct {
 	memory   int64 // left
 	check    int   // steps until the context is looked at
 	inst     *instance
+	used     []value.UsedNode      // memories to learn from
+	named    map[value.NodeID]bool // those of them that a RECALL's own words found
 }
 
 // checkEvery is how many steps pass between looks at the context and the clock.

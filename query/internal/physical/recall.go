@@ -150,6 +150,7 @@ func (o *recaller) recall() error {
 	if err != nil {
 		return err
 	}
+	o.f.recalled(o.rows, o.def.Reinforce)
 	return o.f.step(len(o.rows) + 1)
 }
 

@@ -149,6 +149,7 @@ func (inst *instance) run(ctx context.Context, in Input) (*result.Result, error)
 	if res.Rows, err = out.finish(); err != nil {
 		return nil, err
 	}
+	inst.learn()
 	if inst.measure {
 		held := inst.in.Budget.Memory - inst.memory
 		res.Plan = inst.describe(&meter{

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"engram/activation"
+	"engram/graph/value"
 	"engram/query/internal/access"
 )
 
@@ -55,6 +56,10 @@ func (r *run) seeds() []activation.Seed {
 		if s.Weight > 0 {
 			seeds = append(seeds, activation.Seed{ID: activation.ID(s.Node), Weight: s.Weight})
 		}
+	}
+	r.began = make(map[value.NodeID]bool, len(seeds))
+	for _, s := range seeds {
+		r.began[nodeOf(s.ID)] = true
 	}
 	return seeds
 }

@@ -40,6 +40,8 @@ type Tuning struct {
 	// Speaker is how much more a memory counts whose speaker the query names: who
 	// asks what Ann did mostly wants what Ann said. It never excludes the others.
 	Speaker float64
+	// Learned is how much what an edge has learned counts beside what it asserts.
+	Learned float64
 	// Factors scale edges by relation type, forward and backward: how much the
 	// one end says about the other. Types without an entry have Other.
 	Factors map[string][2]float64
@@ -56,6 +58,7 @@ func DefaultTuning() Tuning {
 		Semantic:   0.1, SemanticFloor: 0.75, SemanticPool: 20,
 		Context: 0.4, ContextHits: 100,
 		Speaker: 0.2,
+		Learned: 1,
 		Factors: factors(), Other: [2]float64{1, 1},
 	}
 }

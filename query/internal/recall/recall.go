@@ -74,6 +74,7 @@ type Row struct {
 	Activation float64 // share of the highest activation, 0 to 1
 	Path       *value.Path
 	Why        string // one readable line
+	Seed       bool   // activation began here
 }
 
 // ErrNothingToSearch is returned for a query without a word to search for and
@@ -113,6 +114,7 @@ type run struct {
 	ctx        context.Context //nolint:containedctx // of one recall
 	g          access.Reader
 	o          Options
+	began      map[value.NodeID]bool // where activation began
 	t          Tuning
 	ids        ids
 	hits       []access.TextHit

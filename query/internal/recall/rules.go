@@ -31,6 +31,7 @@ func Rules() []Rule {
 		}},
 		{"decay", "steps after the first spread less", func(_ *Legs, t *Tuning) { t.Decay, t.DecayTransitive = 1, 1 }},
 		{"decay-transitive", "order in time spreads further than other relations", func(_ *Legs, t *Tuning) { t.DecayTransitive = t.Decay }},
+		{"learned", "what was learned from use adds to the weights of relations", func(_ *Legs, t *Tuning) { t.Learned = 0 }},
 		{"seed-floor", "weak hits are no seeds", func(_ *Legs, t *Tuning) { t.SeedFloor = 0 }},
 		{"seed-power", "strong seeds weigh over proportion", func(_ *Legs, t *Tuning) { t.SeedPower = 1 }},
 	}

@@ -21,6 +21,7 @@ type source struct {
 	decay   map[value.TypeID]float64 // of transitive types
 	decays  float64                  // of others
 	weight  value.KeyID
+	learned float64                  // how much what was learned counts
 	weights map[value.TypeID]float64 // of edges without one, where it is not 1
 
 	hub int64 // more edges than that are not followed
@@ -30,7 +31,7 @@ type source struct {
 }
 
 func newSource(g access.Reader, ids *ids, t *Tuning, via, against []string) (*source, error) {
-	s := &source{g: g, ids: ids, other: t.Other, hub: int64(t.Hub), factors: map[value.TypeID][2]float64{}}
+	s := &source{g: g, ids: ids, learned: t.Learned, other: t.Other, hub: int64(t.Hub), factors: map[value.TypeID][2]float64{}}
 	for _, name := range via {
 		if t, ok := g.RelType(name); ok {
 			s.types = append(s.types, t)
@@ -166,6 +167,7 @@ func (s *source) read(id value.NodeID) error {
 				weight = w
 			}
 		}
+		weight += float64(s.learned * float64(a.Learned))
 		s.edges = append(s.edges, activation.Edge{Edge: uint64(a.Edge), To: activation.ID(a.Node), Type: uint32(a.Type), Out: a.Out, Weight: weight})
 	}
 	return nil
@@ -188,6 +190,9 @@ func (s *source) expand(id value.NodeID) error {
 				return err
 			}
 			w.Weight, w.Has = float32(v.AsFloat()), v.IsNumber()
+		}
+		if l, ok := s.g.(access.LearningReader); ok {
+			w.Learned = float32(l.LearnedWeight(a.Edge))
 		}
 		s.adjacent = append(s.adjacent, w)
 	}

@@ -14,7 +14,7 @@ func (r *run) rows(best []ranked) ([]Row, error) {
 	nodes := make([]value.NodeID, len(best))
 	for i, x := range best {
 		nodes[i] = x.node
-		rows[i] = Row{Node: x.node, Score: x.score, Lexical: x.lexical, Semantic: x.semantic, Activation: x.activation}
+		rows[i] = Row{Node: x.node, Score: x.score, Lexical: x.lexical, Semantic: x.semantic, Activation: x.activation, Seed: r.began[x.node]}
 	}
 	if !r.o.Explain || len(best) == 0 {
 		return rows, nil

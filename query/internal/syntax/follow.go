@@ -13,7 +13,7 @@ const aClause = "a clause such as MATCH, CREATE or RETURN"
 // clauseWords are the words that begin a clause.
 var clauseWords = strings.Fields(`MATCH OPTIONAL UNWIND WITH RETURN CREATE MERGE SET REMOVE
 	DELETE DETACH FOREACH CALL REMEMBER RECALL SHOW DROP SUPERSEDE CONTRADICT RESOLVE
-	REINFORCE FORGET RESTORE CONSOLIDATE PRUNE DECLARE`)
+	REINFORCE FORGET RESTORE CONSOLIDATE PRUNE REVERT DECLARE`)
 
 // afterClause is the error for a token that continues neither the last clause
 // of q nor q. Closing is what ends the query, "" for the end of the statement.
@@ -128,14 +128,14 @@ func projectionFollowers(p *Projection) []string {
 
 // laterClauses are first words of clauses that this version does not run.
 var laterClauses = map[string]bool{
-	"ACTIVATE": true, "COMPILE": true, "REPLAY": true, "REINFORCE": true, "REVERT": true, "DROP": true, "ALTER": true,
+	"ACTIVATE": true, "COMPILE": true, "REPLAY": true, "DROP": true, "ALTER": true,
 	"AUDIT": true, "RECORD": true, "BEGIN": true, "COMMIT": true, "ROLLBACK": true, "LOAD": true,
 	"USE": true, "FINISH": true,
 }
 
 // twoWords are those whose second word is a keyword too and tells what is meant.
 var twoWords = map[string]bool{
-	"SHOW": true, "DROP": true, "ALTER": true, "LOAD": true, "REVERT": true, "AUDIT": true, "RECORD": true,
+	"SHOW": true, "DROP": true, "ALTER": true, "LOAD": true, "AUDIT": true, "RECORD": true,
 }
 
 // schemaWords are the words behind CREATE that make it a command on the schema.

@@ -22,6 +22,7 @@ var memoryWords = map[string]memoryWord{
 	"RESOLVE":    {other: "OVER"},
 	"FORGET":     {because: true},
 	"RESTORE":    {},
+	"REINFORCE":  {other: "BY", may: true},
 }
 
 // memoryChange returns the grammar of a clause that changes memories, if one begins
@@ -32,6 +33,8 @@ func (p *parser) memoryChange() production {
 		return handmade((*parser).changeMemory)
 	}
 	switch verb {
+	case "REVERT":
+		return handmade((*parser).revert)
 	case "PRUNE":
 		return handmade((*parser).prune)
 	case "CONSOLIDATE":
@@ -43,7 +46,7 @@ func (p *parser) memoryChange() production {
 // changeMemory parses
 //
 //	SUPERSEDE old BY new [BECAUSE reason]      CONTRADICT a WITH b [BECAUSE reason]
-//	RESOLVE a OVER b
+//	RESOLVE a OVER b                           REINFORCE m [BY strength]
 //	FORGET m [BECAUSE reason]                  RESTORE m
 //
 // each with YIELD behind it.
@@ -102,6 +105,40 @@ func (p *parser) prune() (*Call, error) {
 		return nil, err
 	}
 	c := &Call{Procedure: []string{"PRUNE TELEMETRY"}, Args: []Expr{age}, Memory: true}
+	return c, p.memoryYield(c, span(t))
+}
+
+// revert parses REVERT LEARNING SINCE moment and REVERT LEARNING OF a-[r]-b.
+func (p *parser) revert() (*Call, error) {
+	t := p.take()
+	if err := p.expectWord("LEARNING"); err != nil {
+		return nil, err
+	}
+	c := &Call{Memory: true, Writes: true}
+	if p.acceptWord("SINCE") {
+		at, err := p.expr()
+		if err != nil {
+			return nil, err
+		}
+		c.Procedure, c.Args = []string{"REVERT LEARNING SINCE"}, []Expr{at}
+		return c, p.memoryYield(c, span(t))
+	}
+	if err := p.expectWord("OF", "SINCE"); err != nil {
+		return nil, err
+	}
+	c.Procedure = []string{"REVERT LEARNING OF"}
+	for _, before := range [][]string{nil, {"-", "["}, {"]", "-"}} {
+		for _, punct := range before {
+			if err := p.expect(punct); err != nil {
+				return nil, hinted(err, "Name a relationship and its ends, as in a-[r]-b.")
+			}
+		}
+		v, err := p.name("a variable")
+		if err != nil {
+			return nil, err
+		}
+		c.Args = append(c.Args, &Variable{Name: *v})
+	}
 	return c, p.memoryYield(c, span(t))
 }
 

@@ -284,7 +284,7 @@ func (p *parser) schemaKeys(c *SchemaChange, v *Name) (err error) {
 var shown = map[string]string{
 	"INDEX": "INDEXES", "INDEXES": "INDEXES", "CONSTRAINT": "CONSTRAINTS", "CONSTRAINTS": "CONSTRAINTS",
 	"PROCEDURE": "PROCEDURES", "PROCEDURES": "PROCEDURES", "FUNCTION": "FUNCTIONS", "FUNCTIONS": "FUNCTIONS",
-	"STATS": "STATS", "RELATION": "RELATION TYPES", "LAYER": "LAYERS", "LAYERS": "LAYERS",
+	"STATS": "STATS", "LEARNING": "LEARNING", "RELATION": "RELATION TYPES", "LAYER": "LAYERS", "LAYERS": "LAYERS",
 	"PILLAR": "PILLARS", "PILLARS": "PILLARS",
 }
 
@@ -339,6 +339,13 @@ func (p *parser) show() (*Call, error) {
 		c.Args = []Expr{&Literal{Span: span(t), Value: value.String(kind)}}
 	}
 	var err error
+	if name == "LEARNING" && p.acceptWord("SINCE") {
+		at, err := p.expr()
+		if err != nil {
+			return nil, err
+		}
+		c.Args = []Expr{at}
+	}
 	if p.acceptKw(kwYield) {
 		c.HasYield = true
 		if p.accept("*") {
@@ -361,7 +368,7 @@ func (p *parser) show() (*Call, error) {
 
 // laterShown are things that SHOW will list.
 var laterShown = map[string]bool{
-	"WORKING": true, "LEARNING": true, "ALL": true, "RANGE": true, "TEXT": true,
+	"WORKING": true, "ALL": true, "RANGE": true, "TEXT": true,
 	"FULLTEXT": true, "VECTOR": true, "POINT": true, "LOOKUP": true, "UNIQUE": true, "UNIQUENESS": true,
 	"DATABASES": true, "DATABASE": true, "USERS": true, "ROLES": true, "SETTINGS": true, "TRANSACTIONS": true,
 }

@@ -1,0 +1,254 @@
+package engram_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"engram"
+)
+
+// timer is an injected timer: it fires when a test says so.
+type timer struct {
+	after time.Duration
+	fn    func()
+}
+
+func (m *timer) start(d time.Duration, fn func()) func() bool {
+	m.after, m.fn = d, fn
+	return func() bool { m.fn = nil; return true }
+}
+
+func (m *timer) fire(t *testing.T) {
+	t.Helper()
+	if m.fn == nil {
+		t.Fatal("no timer runs")
+	}
+	fn := m.fn
+	m.fn = nil
+	fn()
+}
+
+func learningDB(t *testing.T, o engram.Options) (*engram.DB, *timer) {
+	t.Helper()
+	m := &timer{}
+	o.LearnTimer = m.start
+	if o.Now == nil {
+		now := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
+		o.Now = func() time.Time { return now }
+	}
+	db, err := engram.OpenMemory(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	runSteps(t, db, []step{{`CREATE (a:Memory {id: 'a', content: 'the crash'})-[:RELATED {weight: 0.5}]->(b:Memory {id: 'b', content: 'a fix'}),
+		(a)-[:RELATED {weight: 0.5}]->(c:Memory {id: 'c', content: 'a beer'}), (:Telemetry {id: 't'})`, "[]"}})
+	return db, m
+}
+
+func learning(t *testing.T, db *engram.DB) string {
+	t.Helper()
+	s, err := db.Stats(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%+v", s.Learning)
+}
+
+func wantLearning(t *testing.T, db *engram.DB, want string) {
+	t.Helper()
+	if got := learning(t, db); got != want {
+		t.Errorf("learning is %s\nwant        %s", got, want)
+	}
+}
+
+const crash = "RECALL 'crash' YIELD node AS m, score RETURN m.id, score"
+
+// TestReinforce: what is reinforced waits, is written as one batch when the timer
+// fires, and changes what is recalled: both neighbours stand even at .5 before; then
+// one has learned .05.
+func TestReinforce(t *testing.T) {
+	db, timer := learningDB(t, engram.Options{})
+	before, err := db.Query(context.Background(), crash, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(before.Rows[1][1]) != fmt.Sprint(before.Rows[2][1]) {
+		t.Errorf("the neighbours differ before: %v", before.Rows)
+	}
+	runSteps(t, db, []step{
+		{"MATCH (a {id: 'a'}), (c {id: 'c'}) REINFORCE a REINFORCE c YIELD node AS x, queued RETURN x.id, queued", "[[c true]]"},
+		{"REINFORCE 'b' BY 0.5 YIELD queued RETURN queued", "[[true]]"},
+		{"REINFORCE 't' YIELD queued RETURN queued", "[[false]]"},
+		{"REINFORCE 'b' BY 1.5", "a number from 0 to 1"},
+		{"REINFORCE 'nobody'", "no node with the id"},
+	})
+	wantLearning(t, db, "{Pending:2 Written:0 Refused:0 Dropped:0 Lost:0 Err:<nil>}")
+	seq := db.Seq()
+	if timer.after != 5*time.Second {
+		t.Errorf("the timer waits %v", timer.after)
+	}
+	timer.fire(t)
+	wantLearning(t, db, "{Pending:0 Written:2 Refused:0 Dropped:0 Lost:0 Err:<nil>}")
+	if db.Seq() != seq+1 {
+		t.Errorf("%d transactions for one batch", db.Seq()-seq)
+	}
+	if timer.fn != nil {
+		t.Error("the timer runs although nothing waits")
+	}
+	runSteps(t, db, []step{
+		{"RECALL 'crash' YIELD node AS m RETURN m.id", "[[a] [c] [b]]"},
+		{"MATCH (a {id: 'a'})-[r]->(c {id: 'c'}) RETURN r.weight", "[[0.5]]"},
+		{"SHOW LEARNING YIELD kind, weight RETURN kind, weight", "[[used null] [used null] [strengthened 0.05000019073486328] [used null]]"},
+		{"SHOW LEARNING SINCE datetime('2026-01-15T10:30:01Z')", "[]"},
+		{"MATCH (a {id: 'a'})-[r]->(c {id: 'c'}) REVERT LEARNING OF c-[r]-a YIELD reverted RETURN reverted", "[[1]]"},
+	})
+	after, err := db.Query(context.Background(), crash, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(after.Rows), fmt.Sprint(before.Rows); got != want {
+		t.Errorf("the ranking is %s, want %s as before", got, want)
+	}
+	runSteps(t, db, []step{
+		{"MATCH (a {id: 'a'})-[r]->(c {id: 'c'}), (b {id: 'b'}) REVERT LEARNING OF a-[r]-b", "does not join"},
+		{"REVERT LEARNING SINCE datetime('2026-01-15T10:30:00Z')", "[[3]]"},
+		{"SHOW LEARNING", "[]"},
+	})
+}
+
+// TestRecallReinforces: its rows are of use as much as they scored. What both were
+// found by their words tell nothing about each other.
+func TestRecallReinforces(t *testing.T) {
+	db, _ := learningDB(t, engram.Options{})
+	runSteps(t, db, []step{
+		{"RECALL 'crash' LIMIT 2 REINFORCE YIELD node AS m RETURN m.id", "[[a] [b]]"},
+		{"SHOW LEARNING YIELD kind, node, relationship RETURN kind, node.id, startNode(relationship).id, endNode(relationship).id", "[[used a null null] [used b null null] [strengthened null a b]]"},
+		{"RECALL 'crash fix' LIMIT 2 REINFORCE YIELD node AS m RETURN count(*)", "[[2]]"},
+		{"SHOW LEARNING YIELD kind WHERE kind = 'strengthened' RETURN count(*)", "[[1]]"},
+		{"RECALL 'crash' YIELD node AS m WITH m LIMIT 1 REINFORCE m RETURN m.id", "[[a]]"},
+		{"SHOW LEARNING YIELD kind RETURN count(*)", "[[6]]"},
+	})
+}
+
+// TestLearningOff: nothing is queued, and what was learned has no effect.
+func TestLearningOff(t *testing.T) {
+	dir := t.TempDir()
+	open := func(off bool) *engram.DB {
+		db, err := engram.Open(dir, &engram.Options{Create: true, NoLearning: off, LearnEvery: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	db := open(false)
+	runSteps(t, db, []step{
+		{`CREATE (a:Memory {id: 'a', content: 'the crash'})-[:RELATED {weight: 0.5}]->(b:Memory {id: 'b', content: 'a fix'}),
+		(a)-[:RELATED {weight: 0.5}]->(c:Memory {id: 'c', content: 'a beer'})`, "[]"},
+		{"MATCH (a {id: 'a'}), (c {id: 'c'}) REINFORCE a REINFORCE c", "[]"},
+		{"RECALL 'crash' YIELD node AS m RETURN m.id", "[[a] [b] [c]]"},
+	})
+	if err := db.Close(); err != nil { // which writes what waits
+		t.Fatal(err)
+	}
+	db = open(false)
+	runSteps(t, db, []step{{"RECALL 'crash' YIELD node AS m RETURN m.id", "[[a] [c] [b]]"}})
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = open(true)
+	runSteps(t, db, []step{
+		{"RECALL 'crash' YIELD node AS m RETURN m.id", "[[a] [b] [c]]"},
+		{"REINFORCE 'a' YIELD queued RETURN queued", "[[false]]"},
+	})
+	wantLearning(t, db, "{Pending:0 Written:1 Refused:0 Dropped:0 Lost:0 Err:<nil>}")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestUsesAreLostByNumber: a process that is killed leaves the files as they are,
+// which is what a copy of them shows.
+func TestUsesAreLostByNumber(t *testing.T) {
+	ctx := context.Background()
+	dir, killed := t.TempDir(), t.TempDir()
+	o := &engram.Options{Create: true, LearnEvery: -1}
+	db, err := engram.Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runSteps(t, db, []step{
+		{"CREATE (:Memory {id: 'a', content: 'x'})", "[]"},
+		{"REINFORCE 'a' YIELD queued RETURN queued", "[[true]]"},
+	})
+	if err := db.DrainLearning(ctx); err != nil {
+		t.Fatal(err)
+	}
+	runSteps(t, db, []step{
+		{"REINFORCE 'a' YIELD queued RETURN queued", "[[true]]"},
+		{"REINFORCE 'a' YIELD queued RETURN queued", "[[true]]"},
+	})
+	wantLearning(t, db, "{Pending:2 Written:1 Refused:0 Dropped:0 Lost:0 Err:<nil>}")
+	if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second opening finds that the first one has counted them
+		again, err := engram.Open(killed, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := learning(t, again); got[:len("{Pending:0 ")] != "{Pending:0 " || got[len(got)-len("Lost:2 Err:<nil>}"):] != "Lost:2 Err:<nil>}" {
+			t.Errorf("after the kill: %s", got)
+		}
+		runSteps(t, again, []step{{"REINFORCE 'a' YIELD queued RETURN queued", "[[true]]"}})
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole, err := engram.Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantLearning(t, whole, "{Pending:0 Written:3 Refused:0 Dropped:0 Lost:0 Err:<nil>}")
+	if err := whole.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestUsesOfATransaction count when it commits.
+func TestUsesOfATransaction(t *testing.T) {
+	ctx := context.Background()
+	db, _ := learningDB(t, engram.Options{})
+	tx, err := db.Begin(ctx, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Query(ctx, "MATCH (a {id: 'a'}) SET a.x = 1 REINFORCE a", nil); err != nil {
+		t.Fatal(err)
+	}
+	tx.Rollback()
+	wantLearning(t, db, "{Pending:0 Written:0 Refused:0 Dropped:0 Lost:0 Err:<nil>}")
+	err = db.Update(ctx, func(tx *engram.Tx) error {
+		_, err := tx.Query(ctx, "MATCH (a {id: 'a'}) SET a.x = 1 REINFORCE a", nil)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantLearning(t, db, "{Pending:1 Written:0 Refused:0 Dropped:0 Lost:0 Err:<nil>}")
+	runSteps(t, db, []step{{"MATCH (a {id: 'a'}) DETACH DELETE a", "[]"}})
+	if err := db.DrainLearning(ctx); err != nil {
+		t.Fatal(err)
+	}
+	wantLearning(t, db, "{Pending:0 Written:0 Refused:1 Dropped:0 Lost:0 Err:<nil>}")
+}

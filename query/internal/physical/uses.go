@@ -1,0 +1,55 @@
+package physical
+
+import (
+	"engram/graph/value"
+	"engram/query/internal/access"
+	"engram/query/internal/recall"
+)
+
+// use notes that a memory was of use to the statement.
+func (x *exec) use(id value.NodeID, strength float64) bool {
+	if x.in.Learn == nil {
+		return false
+	}
+	x.used = append(x.used, value.UsedNode{Node: id, Strength: strength})
+	return true
+}
+
+// recalled notes which rows of a RECALL its own words or seeds found, and with
+// REINFORCE that all of them are of use, as much as they scored.
+func (x *exec) recalled(rows []recall.Row, reinforce bool) {
+	if x.in.Learn == nil {
+		return
+	}
+	if x.named == nil {
+		x.named = map[value.NodeID]bool{}
+	}
+	for _, r := range rows {
+		if r.Seed {
+			x.named[r.Node] = true
+		}
+		if reinforce && rows[0].Score > 0 {
+			x.use(r.Node, r.Score/rows[0].Score)
+		}
+	}
+}
+
+// learn hands on what the statement used, as memories that were used together.
+func (inst *instance) learn() {
+	if len(inst.used) == 0 {
+		return
+	}
+	for i, u := range inst.used {
+		inst.used[i].Seed = inst.named[u.Node]
+	}
+	inst.in.Learn(value.Use{At: inst.start.UnixMilli(), Nodes: inst.used})
+}
+
+// Use implements lifecycle.Graph.
+func (c changes) Use(id value.NodeID, strength float64) bool { return c.f.use(id, strength) }
+
+// Learning implements lifecycle.Graph.
+func (c changes) Learning() (access.LearningWriter, bool) {
+	w, ok := c.Reader.(access.LearningWriter)
+	return w, ok
+}
