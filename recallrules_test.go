@@ -17,6 +17,7 @@ var rulesGraph = []string{
 	`UNWIND [['a', 'f'], ['f', 'g'], ['d', 'g']] AS p MATCH (x {id: p[0]}), (y {id: p[1]}) CREATE (x)-[:TEMPORALLY_PRECEDES]->(y)`,
 	`UNWIND [['a', 'e'], ['e', 'b']] AS p MATCH (x {id: p[0]}), (y {id: p[1]}) CREATE (x)-[:MENTIONS]->(y)`,
 	`MATCH (x {id: 'c'}), (y {id: 'b'}) CREATE (x)-[:ANSWERS]->(y)`,
+	`MATCH (x {id: 'a'}), (y {id: 'e'}) REINFORCE x REINFORCE y`, `SHOW LEARNING`, // the second writes what waits
 }
 
 // TestRecallRules switches every rule of recall off, one at a time: each changes
