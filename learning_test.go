@@ -48,8 +48,8 @@ func learningDB(t *testing.T, o engram.Options) (*engram.DB, *timer) {
 			t.Error(err)
 		}
 	})
-	runSteps(t, db, []step{{`CREATE (a:Memory {id: 'a', content: 'the crash'})-[:RELATED {weight: 0.5}]->(b:Memory {id: 'b', content: 'a fix'}),
-		(a)-[:RELATED {weight: 0.5}]->(c:Memory {id: 'c', content: 'a beer'}), (:Telemetry {id: 't'})`, "[]"}})
+	runSteps(t, db, []step{{`CREATE (a:Memory {id: 'a', content: 'the crash'})-[:RELATED {weight: 0.5}]->(b:Memory {id: 'b', content: 'zzqx'}),
+		(a)-[:RELATED {weight: 0.5}]->(c:Memory {id: 'c', content: 'xqzz'}), (:Telemetry {id: 't'})`, "[]"}})
 	return db, m
 }
 
@@ -131,7 +131,7 @@ func TestRecallReinforces(t *testing.T) {
 	runSteps(t, db, []step{
 		{"RECALL 'crash' LIMIT 2 REINFORCE YIELD node AS m RETURN m.id", "[[a] [b]]"},
 		{"SHOW LEARNING YIELD kind, node, relationship RETURN kind, node.id, startNode(relationship).id, endNode(relationship).id", "[[used a null null] [used b null null] [strengthened null a b]]"},
-		{"RECALL 'crash fix' LIMIT 2 REINFORCE YIELD node AS m RETURN count(*)", "[[2]]"},
+		{"RECALL 'crash zzqx' LIMIT 2 REINFORCE YIELD node AS m RETURN count(*)", "[[2]]"},
 		{"SHOW LEARNING YIELD kind WHERE kind = 'strengthened' RETURN count(*)", "[[1]]"},
 		{"RECALL 'crash' YIELD node AS m WITH m LIMIT 1 REINFORCE m RETURN m.id", "[[a]]"},
 		{"SHOW LEARNING YIELD kind RETURN count(*)", "[[6]]"},
@@ -150,8 +150,8 @@ func TestLearningOff(t *testing.T) {
 	}
 	db := open(false)
 	runSteps(t, db, []step{
-		{`CREATE (a:Memory {id: 'a', content: 'the crash'})-[:RELATED {weight: 0.5}]->(b:Memory {id: 'b', content: 'a fix'}),
-		(a)-[:RELATED {weight: 0.5}]->(c:Memory {id: 'c', content: 'a beer'})`, "[]"},
+		{`CREATE (a:Memory {id: 'a', content: 'the crash'})-[:RELATED {weight: 0.5}]->(b:Memory {id: 'b', content: 'zzqx'}),
+		(a)-[:RELATED {weight: 0.5}]->(c:Memory {id: 'c', content: 'xqzz'})`, "[]"},
 		{"MATCH (a {id: 'a'}), (c {id: 'c'}) REINFORCE a REINFORCE c", "[]"},
 		{"RECALL 'crash' YIELD node AS m RETURN m.id", "[[a] [b] [c]]"},
 	})

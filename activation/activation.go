@@ -26,7 +26,7 @@ type Edge struct {
 	To     ID      // the other end
 	Type   uint32  // relation type, as the Source numbers them
 	Out    bool    // the edge leaves the node it was seen from
-	Weight float64 // 0 to 1; outside values are clamped
+	Weight float64 // 0 to 2: at most 1 asserted and 1 learned; outside values are clamped
 }
 
 // Source is the graph that activation spreads over.
@@ -119,6 +119,7 @@ const (
 	one         = uint64(1) << 40 // all the activation there is
 	factorOne   = uint64(1) << 16 // an edge factor of 1
 	factorMax   = 16.0
+	weightMax   = 2.0
 	restartUnit = uint64(1) << 16
 )
 

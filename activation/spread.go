@@ -350,9 +350,9 @@ func (s *spread) capped(edges []Edge) []Edge {
 }
 
 func (s *spread) factor(e Edge) uint64 {
-	f := min(max(e.Weight, 0), 1)
+	f := min(max(e.Weight, 0), weightMax)
 	if s.p.Factor != nil {
-		f *= min(max(s.p.Factor(s.step, e.Type, e.Out), 0), factorMax)
+		f = min(f*min(max(s.p.Factor(s.step, e.Type, e.Out), 0), factorMax), factorMax)
 	}
 	return uint64(f * float64(factorOne))
 }
