@@ -29,7 +29,7 @@ func (t textDefs) key(k value.KeyID) bool {
 
 // label reports whether an index is about a label.
 func (t textDefs) label(l value.LabelID) bool {
-	return slices.ContainsFunc(t, func(d *indexDef) bool { return d.owner == uint32(l) })
+	return slices.ContainsFunc(t, func(d *indexDef) bool { return slices.Contains(d.owners, l) })
 }
 
 // wants reports whether a property of a node is part of its text. An index that
@@ -38,7 +38,7 @@ func (t textDefs) label(l value.LabelID) bool {
 func (t textDefs) wants(id value.NodeID, labels []value.LabelID, k value.KeyID) bool {
 	for _, d := range t {
 		has := d.State == schema.Online || d.State == schema.Populating && uint64(id) <= d.storedDef.After
-		if has && slices.Contains(d.keys, k) && slices.Contains(labels, value.LabelID(d.owner)) {
+		if has && slices.Contains(d.keys, k) && slices.ContainsFunc(d.owners, func(l value.LabelID) bool { return slices.Contains(labels, l) }) {
 			return true
 		}
 	}

@@ -183,8 +183,11 @@ func TestFullTextModel(t *testing.T) {
 				switch what {
 				case 0:
 					d := fullText(tx.LabelName(label), keys[rapid.IntRange(0, 1).Draw(rt, "first"):]...)
+					if other := labels[0]; other != d.Owner && rapid.Bool().Draw(rt, "two labels") {
+						d.Also = []string{other}
+					}
 					if tx.Schema().Same(&d) == nil && len(tx.Schema().All()) < 3 {
-						d.Name = fmt.Sprint(len(ids), tx.LabelName(label), len(d.Keys))
+						d.Name = fmt.Sprint(len(ids), d.Owners(), len(d.Keys))
 						if err := tx.CreateSchema(d); err != nil {
 							rt.Fatal(err)
 						}
@@ -229,12 +232,59 @@ func TestFullTextModel(t *testing.T) {
 	})
 }
 
+// TestFullTextIndexOfSeveralLabels: a node needs one of the labels. The index is
+// filled in chunks over all of them, and is the same after it was opened again.
+func TestFullTextIndexOfSeveralLabels(t *testing.T) {
+	path, o := filepath.Join(t.TempDir(), "data"), graph.Manual(&graph.Options{IndexChunk: 2})
+	db, end := openGraph(t, path, true, o)
+	var fable, poem, both, other value.NodeID
+	update(t, db, func(tx *graph.Tx) {
+		poem = noted(t, tx, "Poem", "moral", value.String("Nobody runs"))
+		fable = noted(t, tx, "Fable", "moral", value.String("A slow one runs too"))
+		both = noted(t, tx, "Fable", "moral", value.String("They run"))
+		must(tx.AddLabel(both, must(tx.InternLabel("Poem"))(t)))(t)
+		other = noted(t, tx, "Essay", "moral", value.String("Let us run"))
+		d := fullText("Poem", "moral", "lines")
+		d.Also = []string{"Fable"}
+		if err := tx.CreateSchema(d); err != nil {
+			t.Fatal(err)
+		}
+	})
+	checkDB(t, db)
+	for db.TidyOnce(t.Context()) {
+		checkDB(t, db)
+	}
+	view(t, db, func(tx *graph.Tx) { finds(t, tx, "run", poem, fable, both) })
+	end()
+	db, end = openGraph(t, path, false, o)
+	defer end()
+	update(t, db, func(tx *graph.Tx) {
+		if got := tx.Schema().All()[0].String(); got != "fulltext index FOR (n:Poem|Fable) ON EACH [n.moral, n.lines]" {
+			t.Errorf("it is described as %s", got)
+		}
+		finds(t, tx, "run", poem, fable, both)
+		must(tx.AddLabel(other, must(tx.InternLabel("Fable"))(t)))(t)
+		must(tx.RemoveLabel(fable, must(tx.InternLabel("Fable"))(t)))(t)
+		must(tx.RemoveLabel(both, must(tx.InternLabel("Fable"))(t)))(t)
+		finds(t, tx, "run", poem, both, other)
+		if err := tx.DropSchema(tx.Schema().All()[0].ID); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for db.TidyOnce(t.Context()) {
+		checkDB(t, db)
+	}
+	view(t, db, func(tx *graph.Tx) { finds(t, tx, "run") })
+	checkDB(t, db)
+}
+
 // isApple reports whether the text of a node has an apple.
 func isApple(t testing.TB, tx *graph.Tx, id value.NodeID) bool {
 	n := must(tx.LoadNode(id))(t)
 	for _, p := range n.Properties {
 		declared := p.Key == "content" || slices.ContainsFunc(tx.Schema().All(), func(d *schema.Def) bool {
-			return slices.Contains(n.Labels, d.Owner) && slices.Contains(d.Keys, p.Key)
+			of := slices.ContainsFunc(d.Owners(), func(l string) bool { return slices.Contains(n.Labels, l) })
+			return of && slices.Contains(d.Keys, p.Key)
 		})
 		if declared && p.Value.AsString() == "apple" {
 			return true

@@ -3,6 +3,7 @@ package graph
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"engram/graph/internal/record"
 	"engram/graph/internal/store"
@@ -122,5 +123,5 @@ func describeOwner(d *schema.Def) string {
 	if d.Edge {
 		return "type " + d.Owner
 	}
-	return "label " + d.Owner
+	return "label " + strings.Join(d.Owners(), " or ")
 }

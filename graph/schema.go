@@ -30,7 +30,8 @@ type storedDef struct {
 	Name  string        `json:"name"`
 	Kind  schema.Kind   `json:"kind"`
 	Edge  bool          `json:"edge,omitempty"`
-	Owner uint32        `json:"owner"` // label or type
+	Owner uint32        `json:"owner"`          // label or type
+	Also  []uint32      `json:"also,omitempty"` // further labels of a full-text index
 	Keys  []value.KeyID `json:"keys"`
 	State schema.State  `json:"state"`
 	// After is up to which element the entries are there, while populating.
@@ -43,6 +44,7 @@ type indexDef struct {
 	storedDef storedDef
 	keys      []value.KeyID
 	owner     uint32
+	owners    []value.LabelID // of a full-text index: owner and also
 }
 
 // counts are the statistics of one index.
@@ -115,13 +117,18 @@ func resolveDef(id uint64, s storedDef, names *catalog.Catalog) (*indexDef, erro
 		class = catalog.RelType
 	}
 	d := &schema.Def{ID: id, Name: s.Name, Kind: s.Kind, Edge: s.Edge, Owner: names.Name(class, s.Owner), State: s.State}
+	owners := []value.LabelID{value.LabelID(s.Owner)}
+	for _, l := range s.Also {
+		owners = append(owners, value.LabelID(l))
+		d.Also = append(d.Also, names.Name(class, l))
+	}
 	for _, k := range s.Keys {
 		d.Keys = append(d.Keys, names.Name(catalog.Key, uint32(k)))
 	}
-	if d.Owner == "" || slices.Contains(d.Keys, "") || len(d.Keys) == 0 {
+	if slices.Contains(d.Owners(), "") || slices.Contains(d.Keys, "") || len(d.Keys) == 0 {
 		return nil, fmt.Errorf("it names a label, type or property that is not there")
 	}
-	return &indexDef{Def: d, storedDef: s, keys: s.Keys, owner: s.Owner}, nil
+	return &indexDef{Def: d, storedDef: s, keys: s.Keys, owner: s.Owner, owners: owners}, nil
 }
 
 // put makes the change of the store that keeps a definition.

@@ -64,6 +64,13 @@ func (tx *Tx) newDef(d schema.Def) (*indexDef, error) {
 	if s.Owner, err = tx.intern(class, d.Owner); err != nil {
 		return nil, err
 	}
+	for _, name := range d.Also {
+		l, err := tx.intern(class, name)
+		if err != nil {
+			return nil, err
+		}
+		s.Also = append(s.Also, l)
+	}
 	for _, name := range d.Keys {
 		k, err := tx.InternKey(name)
 		if err != nil {
@@ -244,11 +251,20 @@ func (tx *Tx) scanOf(d *indexDef, after uint64, n int) ([]uint64, error) {
 		}
 		return out, err
 	}
-	ids, err := tx.ScanNodes(value.LabelID(d.owner), value.NodeID(after), make([]value.NodeID, n))
-	for _, id := range ids {
-		out = append(out, uint64(id))
+	for _, label := range d.owners {
+		ids, err := tx.ScanNodes(label, value.NodeID(after), make([]value.NodeID, n))
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			out = append(out, uint64(id))
+		}
 	}
-	return out, err
+	if len(d.owners) > 1 {
+		slices.Sort(out)
+		out = slices.Compact(out)
+	}
+	return out[:min(n, len(out))], nil
 }
 
 // checkAllNeeded looks at every element for a property that it must have.

@@ -86,7 +86,7 @@ func target(d *schema.Def) []value.Value {
 	if d.Edge {
 		entity = "RELATIONSHIP"
 	}
-	return []value.Value{value.String(entity), texts(d.Owner), texts(d.Keys...)}
+	return []value.Value{value.String(entity), texts(d.Owners()...), texts(d.Keys...)}
 }
 
 func texts(list ...string) value.Value {

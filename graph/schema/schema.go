@@ -51,9 +51,14 @@ type Def struct {
 	// nodes with the label Owner.
 	Edge  bool
 	Owner string
+	// Also are further labels of a full-text index: a node needs one of them.
+	Also  []string
 	Keys  []string
 	State State
 }
+
+// Owners are the labels, or the type, that the definition is about.
+func (d *Def) Owners() []string { return append([]string{d.Owner}, d.Also...) }
 
 // Indexed reports whether the definition has an index by values.
 func (d *Def) Indexed() bool { return d.Kind == Range || d.Kind == Unique }
@@ -75,7 +80,7 @@ func (d *Def) What() string {
 // String describes the definition without its name, such as
 // index FOR (n:Person) ON (n.name).
 func (d *Def) String() string {
-	v, pattern := "n", "(n:"+d.Owner+")"
+	v, pattern := "n", "(n:"+strings.Join(d.Owners(), "|")+")"
 	if d.Edge {
 		v, pattern = "r", "()-[r:"+d.Owner+"]-()"
 	}
@@ -98,13 +103,13 @@ func (d *Def) String() string {
 // defaultName is the name of a definition that got none.
 func (d *Def) defaultName() string {
 	kind := map[Kind]string{Range: "index", Unique: "unique", Exists: "exists", FullText: "fulltext"}[d.Kind]
-	return kind + "_" + d.Owner + "_" + strings.Join(d.Keys, "_")
+	return kind + "_" + strings.Join(d.Owners(), "_") + "_" + strings.Join(d.Keys, "_")
 }
 
 // sameTarget reports whether both are about the same properties in the same
 // order.
 func (d *Def) sameTarget(o *Def) bool {
-	return d.Edge == o.Edge && d.Owner == o.Owner && slices.Equal(d.Keys, o.Keys)
+	return d.Edge == o.Edge && slices.Equal(d.Owners(), o.Owners()) && slices.Equal(d.Keys, o.Keys)
 }
 
 // ExistsError says that a definition is there already.
@@ -182,8 +187,17 @@ func (s *Set) Prepare(d *Def) (takes *Def, err error) {
 		return nil, fmt.Errorf("an index needs a label or a type, and properties")
 	case len(d.Keys) > MaxKeys:
 		return nil, fmt.Errorf("an index by %d properties; at most %d are allowed", len(d.Keys), MaxKeys)
+	case len(d.Also) > 0 && (d.Kind != FullText || d.Edge):
+		return nil, fmt.Errorf("only a full-text index of nodes is about several labels")
+	case len(d.Also) >= MaxKeys:
+		return nil, fmt.Errorf("an index of %d labels; at most %d are allowed", len(d.Also)+1, MaxKeys)
 	case d.Kind == Exists && len(d.Keys) != 1:
 		return nil, fmt.Errorf("IS NOT NULL is about one property; make a constraint for each")
+	}
+	for i, label := range d.Also {
+		if label == d.Owner || slices.Contains(d.Also[:i], label) {
+			return nil, fmt.Errorf("the label %s comes twice", label)
+		}
 	}
 	for i, k := range d.Keys {
 		if slices.Contains(d.Keys[:i], k) {

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"engram/graph/schema"
 	"engram/query/internal/bound"
 	"engram/query/internal/fault"
@@ -19,6 +21,13 @@ func (s *single) schemaChange(c *syntax.SchemaChange) {
 	}
 	if c.Owner != nil {
 		out.Def.Owner = c.Owner.Text
+		out.Def.Also = texts(c.Also)
+	}
+	for i, label := range c.Also {
+		if label.Text == c.Owner.Text || slices.Contains(texts(c.Also[:i]), label.Text) {
+			s.b.fail(fault.Syntax("UnexpectedSyntax", label.Span, "the label %s comes twice", label.Text))
+			return
+		}
 	}
 	for i, k := range c.Keys {
 		for _, o := range c.Keys[:i] {

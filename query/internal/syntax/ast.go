@@ -135,7 +135,8 @@ type (
 		Name       *Name
 		Kind       schema.Kind
 		Edge       bool
-		Owner      *Name // label or type
+		Owner      *Name   // label or type
+		Also       []*Name // further labels of a full-text index
 		Keys       []*Name
 	}
 	// CallSubquery is CALL [(imports)] { query } [IN TRANSACTIONS].

@@ -104,7 +104,8 @@ func (p *parser) schemaChange() (*SchemaChange, error) {
 		err = p.index(c, old)
 	}
 	if err == nil && !c.Drop && is(p.peek(), "OPTIONS") {
-		err = unsupportedHere(p, "OPTIONS of an index")
+		err = fault.Unsupported(span(p.peek()), "OPTIONS of an index or a constraint").
+			WithHint("Leave them out: all are made the same way, and words are analysed as English.")
 	}
 	c.Span = p.since(span(t))
 	return c, err
@@ -141,10 +142,6 @@ func (p *parser) index(c *SchemaChange, old bool) (err error) {
 	v, err := p.schemaPattern(c)
 	if err != nil {
 		return err
-	}
-	if c.Kind == schema.FullText && c.Edge {
-		return fault.Unsupported(c.Owner.Span, "a full-text index of relationships").
-			WithHint("Nodes are searched as text; relationships are not.")
 	}
 	if err := p.expectKw(kwOn); err != nil {
 		return err
@@ -225,9 +222,12 @@ func (p *parser) schemaPattern(c *SchemaChange) (v *Name, err error) {
 	if err = p.expect(":"); err != nil {
 		return nil, err
 	}
-	if c.Owner, err = p.name("a label or a type"); err == nil && p.peek().Value == "|" {
-		return nil, fault.Unsupported(span(p.peek()), "an index of several labels").
-			WithHint("Make an index for each label.")
+	if c.Owner, err = p.name("a label or a type"); err == nil && c.Kind == schema.FullText && c.Edge {
+		return nil, fault.Unsupported(c.Owner.Span, "a full-text index of relationships").
+			WithHint("Nodes are searched as text; relationships are not.")
+	}
+	if err == nil && p.at("|") {
+		err = p.moreLabels(c)
 	}
 	if err != nil || !c.Edge {
 		if err == nil {
@@ -245,6 +245,21 @@ func (p *parser) schemaPattern(c *SchemaChange) (v *Name, err error) {
 		err = p.expect(")")
 	}
 	return v, err
+}
+
+// moreLabels parses |B|C of a full-text index.
+func (p *parser) moreLabels(c *SchemaChange) error {
+	if c.Kind != schema.FullText {
+		return fault.Unsupported(span(p.peek()), "an index of several labels").WithHint("Make an index for each label.")
+	}
+	for p.accept("|") {
+		label, err := p.name("a label")
+		if err != nil {
+			return err
+		}
+		c.Also = append(c.Also, label)
+	}
+	return nil
 }
 
 // schemaKeys parses n.p, (n.p, n.q) or [n.p, n.q].

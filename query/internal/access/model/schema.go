@@ -29,7 +29,11 @@ func (g *Graph) CreateSchema(d schema.Def) error {
 	if d.Edge {
 		_, err = g.InternRelType(d.Owner)
 	} else {
-		_, err = g.InternLabel(d.Owner)
+		for _, label := range d.Owners() {
+			if err == nil {
+				_, err = g.InternLabel(label)
+			}
+		}
 	}
 	for _, k := range d.Keys {
 		if err == nil {
