@@ -11,8 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -25,15 +23,20 @@ type RecallOptions struct {
 	// Sets are folders with memories.jsonl, questions.jsonl and optionally
 	// links.jsonl.
 	Sets []string
-	// Legs restrict recall to lexical or associative; empty means all.
+	// Legs restrict recall to lexical, semantic or associative; empty means all.
 	Legs []string
+	// Off are rules of recall to switch off, see engram.RecallRules.
+	Off []string
 	// NoTimes leaves out everything that differs between two runs.
 	NoTimes bool
 	// JSON prints one object a line in place of a table.
 	JSON bool
+	// Save, when set, is a file to write what came of each question to, for Compare.
+	Save string
 }
 
-// question is one line of questions.jsonl.
+// question is one line of questions.jsonl. Evidence is what should be recalled;
+// none in the category nonsense, where nothing should be.
 type question struct {
 	ID           string   `json:"id"`
 	Conversation string   `json:"conversation"`
@@ -42,12 +45,17 @@ type question struct {
 	Evidence     []string `json:"evidence"`
 }
 
+// nonsense is the category of questions that nothing answers.
+const nonsense = "nonsense"
+
 // outcome is how one question went.
 type outcome struct {
+	id           string
 	category     string
 	conversation int // ordinal, for the split into odd and even
 	r5, r10      float64
 	hit5, p5, rr float64
+	rows         int // recalled
 	took         time.Duration
 }
 
@@ -58,13 +66,21 @@ func Recall(ctx context.Context, opts RecallOptions, out io.Writer) error {
 	if len(opts.Sets) == 0 {
 		return errors.New("bench recall: no set given")
 	}
+	c := config{legs: opts.Legs, off: opts.Off}
 	var rows []scoreRow
+	var results []result
 	for _, set := range opts.Sets {
-		outcomes, err := recallSet(ctx, set, opts.Legs)
+		outcomes, err := recallSet(ctx, set, []config{c})
 		if err != nil {
 			return fmt.Errorf("bench recall: %s: %w", set, err)
 		}
-		rows = append(rows, score(filepath.Base(filepath.Clean(set)), legsName(opts.Legs), outcomes)...)
+		rows = append(rows, score(setName(set), c.String(), outcomes[0])...)
+		results = append(results, resultsOf(setName(set), outcomes[0])...)
+	}
+	if opts.Save != "" {
+		if err := saveResults(opts.Save, results); err != nil {
+			return fmt.Errorf("bench recall: %w", err)
+		}
 	}
 	if opts.JSON {
 		return writeScoreLines(out, rows, opts.NoTimes)
@@ -73,16 +89,11 @@ func Recall(ctx context.Context, opts RecallOptions, out io.Writer) error {
 	return nil
 }
 
-func legsName(legs []string) string {
-	if len(legs) == 0 {
-		return "all"
-	}
-	sorted := slices.Clone(legs)
-	sort.Strings(sorted)
-	return strings.Join(sorted, "+")
-}
+func setName(set string) string { return filepath.Base(filepath.Clean(set)) }
 
-func recallSet(ctx context.Context, set string, legs []string) ([]outcome, error) {
+// recallSet asks a set's questions once for each configuration and returns what came
+// of them, in the order of the configurations.
+func recallSet(ctx context.Context, set string, configs []config) ([][]outcome, error) {
 	s, err := readRecallSet(set)
 	if err != nil {
 		return nil, err
@@ -92,15 +103,21 @@ func recallSet(ctx context.Context, set string, legs []string) ([]outcome, error
 		return nil, err
 	}
 	defer os.RemoveAll(work)
-	var outcomes []outcome
+	outcomes := make([][]outcome, len(configs))
 	for i, c := range s.conversations {
-		got, err := c.run(ctx, filepath.Join(work, fmt.Sprint(i)), legs)
-		if err != nil {
-			return nil, fmt.Errorf("conversation %s: %w", c.name, err)
+		dir := filepath.Join(work, fmt.Sprint(i))
+		for k, how := range configs {
+			got, err := c.run(ctx, dir, how, k == 0)
+			if err != nil {
+				return nil, fmt.Errorf("conversation %s: %w", c.name, err)
+			}
+			outcomes[k] = append(outcomes[k], got...)
 		}
-		outcomes = append(outcomes, got...)
+		if err := os.RemoveAll(dir); err != nil {
+			return nil, err
+		}
 	}
-	if len(outcomes) == 0 {
+	if len(outcomes[0]) == 0 {
 		return nil, errors.New("no question has evidence: there is nothing to measure")
 	}
 	return outcomes, nil
@@ -136,7 +153,7 @@ func readRecallSet(set string) (*recallSetFiles, error) {
 		if c == nil {
 			return nil, fmt.Errorf("question %s is about the conversation %q, of which memories.jsonl has nothing", q.ID, q.Conversation)
 		}
-		if len(q.Evidence) > 0 {
+		if len(q.Evidence) > 0 || q.Category == nonsense {
 			c.questions = append(c.questions, q)
 		}
 	}
@@ -178,8 +195,10 @@ func (s *recallSetFiles) addLink(line []byte) error {
 	return nil
 }
 
-func (c *conversation) run(ctx context.Context, dir string, legs []string) (outcomes []outcome, err error) {
-	db, err := engram.Open(dir, &engram.Options{Create: true, RecallLegs: legs})
+// run asks the questions in one configuration. The first one imports the memories
+// into dir, where they stay.
+func (c *conversation) run(ctx context.Context, dir string, how config, first bool) (outcomes []outcome, err error) {
+	db, err := engram.Open(dir, &engram.Options{Create: first, RecallLegs: how.legs, RecallOff: how.off})
 	if err != nil {
 		return nil, err
 	}
@@ -188,12 +207,8 @@ func (c *conversation) run(ctx context.Context, dir string, legs []string) (outc
 			err = closeErr
 		}
 	}()
-	to := importer.Into(db)
-	if _, err := importer.Memories(ctx, to, bytes.NewReader(c.memories), importer.Options{}); err != nil {
-		return nil, err
-	}
-	if len(c.links) > 0 {
-		if _, err := importer.Links(ctx, to, bytes.NewReader(c.links), importer.Options{}); err != nil {
+	if first {
+		if err := c.load(ctx, db); err != nil {
 			return nil, err
 		}
 	}
@@ -207,8 +222,20 @@ func (c *conversation) run(ctx context.Context, dir string, legs []string) (outc
 	return outcomes, nil
 }
 
+func (c *conversation) load(ctx context.Context, db *engram.DB) error {
+	to := importer.Into(db)
+	if _, err := importer.Memories(ctx, to, bytes.NewReader(c.memories), importer.Options{}); err != nil {
+		return err
+	}
+	if len(c.links) == 0 {
+		return nil
+	}
+	_, err := importer.Links(ctx, to, bytes.NewReader(c.links), importer.Options{})
+	return err
+}
+
 func (c *conversation) ask(ctx context.Context, db *engram.DB, q question) (outcome, error) {
-	o := outcome{category: q.Category, conversation: c.ordinal}
+	o := outcome{id: q.ID, category: q.Category, conversation: c.ordinal}
 	start := time.Now()
 	res, err := db.Query(ctx, "RECALL $question LIMIT 10 YIELD node AS m RETURN m.id AS id", map[string]any{"question": q.Question})
 	o.took = time.Since(start)
@@ -217,6 +244,10 @@ func (c *conversation) ask(ctx context.Context, db *engram.DB, q question) (outc
 			return o, nil // only stop words: nothing is recalled, which scores 0
 		}
 		return o, err
+	}
+	o.rows = len(res.Rows)
+	if len(q.Evidence) == 0 {
+		return o, nil
 	}
 	evidence := map[string]bool{}
 	for _, id := range q.Evidence {

@@ -11,17 +11,19 @@ import (
 
 // scoreRow is one line of the recall scoreboard.
 type scoreRow struct {
-	Set      string   `json:"set"`
-	Legs     string   `json:"legs"`
-	Category string   `json:"category"`
-	N        int      `json:"n"`
-	R5       float64  `json:"r5"`
-	R10      float64  `json:"r10"`
-	Hit5     float64  `json:"hit5"`
-	P5       float64  `json:"p5"`
-	MRR      float64  `json:"mrr"`
-	P50      *float64 `json:"p50_ms,omitempty"`
-	P99      *float64 `json:"p99_ms,omitempty"`
+	Set      string  `json:"set"`
+	Legs     string  `json:"legs"`
+	Category string  `json:"category"`
+	N        int     `json:"n"`
+	R5       float64 `json:"r5"`
+	R10      float64 `json:"r10"`
+	Hit5     float64 `json:"hit5"`
+	P5       float64 `json:"p5"`
+	MRR      float64 `json:"mrr"`
+	// Silent is the share of nonsense questions for which nothing was recalled.
+	Silent *float64 `json:"silent,omitempty"`
+	P50    *float64 `json:"p50_ms,omitempty"`
+	P99    *float64 `json:"p99_ms,omitempty"`
 }
 
 // score groups outcomes: by category, over all, without adversarial questions,
@@ -38,14 +40,18 @@ func score(set, legs string, outcomes []outcome) []scoreRow {
 		name string
 		in   func(outcome) bool
 	}{
-		{"_all", func(outcome) bool { return true }},
-		{"_no-adversarial", func(o outcome) bool { return o.category != "adversarial" }},
-		{"_odd", func(o outcome) bool { return o.conversation%2 == 0 }}, // the first is number 1
-		{"_even", func(o outcome) bool { return o.conversation%2 == 1 }},
+		{"_all", func(o outcome) bool { return o.category != nonsense }},
+		{"_no-adversarial", func(o outcome) bool { return o.category != "adversarial" && o.category != nonsense }},
+		{"_odd", func(o outcome) bool { return o.conversation%2 == 0 && o.category != nonsense }}, // the first is number 1
+		{"_even", func(o outcome) bool { return o.conversation%2 == 1 && o.category != nonsense }},
 	}
 	var rows []scoreRow
 	for _, c := range categories {
-		rows = append(rows, average(set, legs, c, outcomes, func(o outcome) bool { return o.category == c }))
+		row := average(set, legs, c, outcomes, func(o outcome) bool { return o.category == c })
+		if c == nonsense {
+			row.Silent = silent(outcomes)
+		}
+		rows = append(rows, row)
 	}
 	for _, g := range groups {
 		if row := average(set, legs, g.name, outcomes, g.in); row.N > 0 {
@@ -53,6 +59,21 @@ func score(set, legs string, outcomes []outcome) []scoreRow {
 		}
 	}
 	return rows
+}
+
+// silent is the share of nonsense questions that got no row.
+func silent(outcomes []outcome) *float64 {
+	n, none := 0, 0
+	for _, o := range outcomes {
+		if o.category == nonsense {
+			n++
+			if o.rows == 0 {
+				none++
+			}
+		}
+	}
+	share := round(float64(none)/float64(n), 4)
+	return &share
 }
 
 func average(set, legs, category string, outcomes []outcome, in func(outcome) bool) scoreRow {
@@ -108,6 +129,9 @@ func writeScoreTable(w io.Writer, rows []scoreRow, noTimes bool) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t", r.Set, r.Legs, r.Category, r.N, r.R5, r.R10, r.Hit5, r.P5, r.MRR)
 		if !noTimes && r.P50 != nil {
 			fmt.Fprintf(t, "%.2f\t%.2f\t", *r.P50, *r.P99)
+		}
+		if r.Silent != nil {
+			fmt.Fprintf(t, "nothing recalled: %.4f\t", *r.Silent)
 		}
 		fmt.Fprintln(t)
 	}

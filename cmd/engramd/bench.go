@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"engram"
 	"engram/benchmarks"
 )
 
@@ -14,10 +15,19 @@ type benchCommand struct {
 }
 
 type benchRecallCommand struct {
-	Set     []string `help:"A folder with memories.jsonl, questions.jsonl and optionally links.jsonl. Repeatable." required:"" sep:"none" placeholder:"DIR"`
-	Legs    []string `help:"Legs of recall to use: lexical, semantic, associative. Default all." enum:"lexical,semantic,associative" placeholder:"LEG"`
-	NoTimes bool     `help:"Leave out latencies, so that two runs print the same bytes."`
-	JSON    bool     `help:"Print one JSON object a line."`
+	Set       []string `help:"A folder with memories.jsonl, questions.jsonl and optionally links.jsonl. Repeatable." sep:"none" placeholder:"DIR"`
+	Legs      []string `help:"Legs of recall to use: lexical, semantic, associative. Default all." enum:"lexical,semantic,associative" placeholder:"LEG"`
+	Off       []string `help:"Rules of recall to switch off; --ablation lists them." placeholder:"RULE"`
+	NoTimes   bool     `help:"Leave out latencies, so that two runs print the same bytes."`
+	JSON      bool     `help:"Print one JSON object a line."`
+	Save      string   `help:"Write what came of each question to a file, for --compare." placeholder:"FILE"`
+	Compare   bool     `help:"Compare two saved files or configurations, A and B, question by question."`
+	Ablation  bool     `help:"Switch every leg and rule off, one at a time, and show what that does."`
+	BuildGold string   `help:"Make a set of questions of the namespace in --data and write it to DIR." placeholder:"DIR"`
+	Each      int      `help:"With --build-gold: at most N questions of a category." default:"50" placeholder:"N"`
+	Seed      uint64   `help:"With --build-gold: starts the choice of memories." default:"1" placeholder:"N"`
+	A         string   `arg:"" optional:"" help:"With --compare: a saved file, or all, legs=NAME+NAME, off=NAME+NAME."`
+	B         string   `arg:"" optional:"" help:"With --compare: the other one."`
 }
 
 // Help is shown by --help.
@@ -25,18 +35,58 @@ func (benchRecallCommand) Help() string {
 	return `Imports every conversation of the set into a namespace of its own, in a temporary directory, asks
 the questions of the set with RECALL, and tells how much of the evidence was among the first 5 and 10.
 
+--compare prints the questions that only one side finds, McNemar's exact p, and the smallest difference that
+could show. --build-gold asks for rare words, phrases, synonyms, neighbours and what was superseded, and for
+nonsense, and tells with each question how it was derived; it works on a copy.
+
 Examples:
   engramd bench recall --set ./locomo
-  engramd bench recall --set ./locomo --set ./2wiki --legs lexical --no-times --json`
+  engramd bench recall --set ./locomo --set ./2wiki --legs lexical --no-times --json
+  engramd bench recall --set ./locomo --save before.jsonl
+  engramd bench recall --compare before.jsonl after.jsonl
+  engramd bench recall --set ./locomo --compare all off=speaker
+  engramd bench recall --set ./locomo --ablation
+  engramd bench recall --build-gold ./mine`
 }
 
 func (c *benchRecallCommand) Run(a *app) error {
+	modes := 0
+	for _, on := range []bool{c.Compare, c.Ablation, c.BuildGold != "", c.Save != ""} {
+		if on {
+			modes++
+		}
+	}
+	switch {
+	case modes > 1:
+		return &usageError{errors.New("--save, --compare, --ablation and --build-gold go alone")}
+	case c.Compare != (c.B != "") || !c.Compare && c.A != "":
+		return &usageError{errors.New("--compare wants two files or configurations behind it, and nothing else takes any")}
+	case c.BuildGold != "" && len(c.Set) > 0:
+		return &usageError{errors.New("--build-gold makes a set of the namespace in --data; it takes no --set")}
+	case c.BuildGold == "" && !c.Compare && len(c.Set) == 0:
+		return &usageError{errors.New("name a set with --set DIR")}
+	case c.Compare && len(c.Legs)+len(c.Off) > 0:
+		return &usageError{errors.New("--compare takes legs and rules in its configurations: legs=NAME,off=NAME")}
+	case c.Each < 1:
+		return &usageError{errors.New("--each wants 1 or more")}
+	}
 	for _, set := range c.Set {
 		if err := existingDir(set); err != nil {
 			return err
 		}
 	}
-	return benchmarks.Recall(a.ctx, benchmarks.RecallOptions{Sets: c.Set, Legs: c.Legs, NoTimes: c.NoTimes, JSON: c.JSON}, a.out)
+	opts := benchmarks.RecallOptions{Sets: c.Set, Legs: c.Legs, Off: c.Off, NoTimes: c.NoTimes, JSON: c.JSON, Save: c.Save}
+	switch {
+	case c.Compare:
+		return benchmarks.Compare(a.ctx, c.A, c.B, opts, a.out)
+	case c.Ablation:
+		return benchmarks.Ablation(a.ctx, opts, a.out)
+	case c.BuildGold != "":
+		return a.withNamespace(reading, func(db *engram.DB) error {
+			return benchmarks.BuildGold(a.ctx, db, benchmarks.GoldOptions{Dir: c.BuildGold, Each: c.Each, Seed: c.Seed}, a.out)
+		})
+	}
+	return benchmarks.Recall(a.ctx, opts, a.out)
 }
 
 type benchSpeedCommand struct {
