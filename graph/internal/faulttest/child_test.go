@@ -51,7 +51,12 @@ func run(t *testing.T, cmd *exec.Cmd) string {
 // populate makes a database with n transactions of the workload and closes it.
 func populate(t *testing.T, dir string, seed uint64, n int) {
 	t.Helper()
-	h, err := open(dir, true, workload.Options())
+	populateWith(t, dir, seed, n, workload.Options())
+}
+
+func populateWith(t *testing.T, dir string, seed uint64, n int, o *graph.Options) {
+	t.Helper()
+	h, err := open(dir, true, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"engram/graph"
 	"engram/graph/internal/faulttest/workload"
@@ -137,16 +138,62 @@ const (
 	damageTx   = 250
 )
 
+// quiet are options of a database that does nothing but what it is told, at a time
+// that stands still.
+func quiet() *graph.Options {
+	o := workload.Options()
+	o.HubEdges, o.SnapshotBytes, o.TrimEntries = 1<<40, 1<<40, 1<<40
+	o.Now = func() time.Time { return time.Unix(1_700_000_000, 0) }
+	o.Random = bytes.NewReader(make([]byte, 8))
+	return o
+}
+
+// fixed makes a populated database whose graph.db is the same in each run.
+func fixed(t *testing.T, base string) {
+	t.Helper()
+	populateWith(t, base, damageSeed, damageTx, quiet())
+	data, err := graph.OpenData(base, graph.DataOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = data.Compact(t.Context(), graphName)
+	if err := errors.Join(err, data.Close()); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(file(base, "graph.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := canonical(raw)
+	if err := errors.Join(os.WriteFile(file(base, "graph.db"), content, 0o600), os.Remove(file(base, "seq"))); err != nil {
+		t.Fatal(err)
+	}
+	h, err := open(base, false, quiet()) // makes the side file anew
+	if err == nil {
+		err = h.close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raw, err = os.ReadFile(file(base, "graph.db")); err != nil || !bytes.Equal(raw, content) {
+		t.Fatalf("opening changed the file: %v", err)
+	}
+}
+
 // damaged makes a populated database and returns a function that copies it, with
 // its graph file changed by damage, and asks what becomes of it.
 func damaged(t *testing.T) (base string, ask func(readOnly bool, damage func(path string) error) (verdict, detail string)) {
 	t.Helper()
-	top := fastDir(t)
-	base = filepath.Join(top, "base")
+	base = filepath.Join(fastDir(t), "base")
 	populate(t, base, damageSeed, damageTx)
+	return base, damaging(t, base)
+}
+
+func damaging(t *testing.T, base string) (ask func(readOnly bool, damage func(path string) error) (verdict, detail string)) {
+	t.Helper()
 	d := &damager{}
 	t.Cleanup(func() { d.stop() })
-	dir := filepath.Join(top, "copy")
+	dir := base + "-copy"
 	if err := sparseCopy(base, dir); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +226,7 @@ func damaged(t *testing.T) (base string, ask func(readOnly bool, damage func(pat
 			t.Fatalf("undamaged, and %s: %s", verdict, detail)
 		}
 	}
-	return base, ask
+	return ask
 }
 
 func hash(t *testing.T, path string) string {
@@ -229,7 +276,14 @@ func writeSparse(path string, content []byte) error {
 // whether the database is opened for reading or for writing.
 func TestFaultF12BitFlips(t *testing.T) {
 	const foundAtLeast = .99
-	base, ask := damaged(t)
+	base := filepath.Join(fastDir(t), "base")
+	fixed(t, base)
+	again := filepath.Join(fastDir(t), "again")
+	fixed(t, again)
+	if hash(t, file(base, "graph.db")) != hash(t, file(again, "graph.db")) {
+		t.Error("the layout differs from run to run")
+	}
+	ask := damaging(t, base)
 	spans, _ := usedBytes(t, file(base, "graph.db"))
 	random := rand.New(rand.NewPCG(damageSeed, 0))
 	n := sample(60, 600, 5000)

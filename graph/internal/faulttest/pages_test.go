@@ -3,6 +3,7 @@ package faulttest
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"testing"
 
@@ -73,6 +74,62 @@ func treeBytes(page []byte, leaf bool, count int) int64 {
 		end = max(end, int64(at)+int64(pos)+int64(size))
 	}
 	return end
+}
+
+// canonical numbers the pages of a bbolt file anew, in the order in which they are met
+// from the root, leaves free pages out, and clears what is in no page: the same
+// keys in the same pages give the same file.
+func canonical(raw []byte) []byte {
+	const size, header = 4096, 16
+	le := binary.NativeEndian
+	meta := raw[header:]
+	if le.Uint64(raw[size+header+48:]) > le.Uint64(meta[48:]) {
+		meta = raw[size+header:]
+	}
+	out := make([]byte, 2*size)
+	var move func(id uint64) uint64
+	move = func(id uint64) uint64 {
+		from := raw[id*size:]
+		length := (uint64(le.Uint32(from[12:])) + 1) * size
+		at := uint64(len(out))
+		out = append(out, from[:length]...)
+		le.PutUint64(out[at:], at/size)
+		kind, count := le.Uint16(from[8:]), int(le.Uint16(from[10:]))
+		for i := range count {
+			e := uint64(header + 16*i)
+			switch {
+			case kind == 1:
+				child := move(le.Uint64(from[e+8:]))
+				le.PutUint64(out[at+e+8:], child)
+			case kind == 2 && le.Uint32(from[e:]) == 1: // a bucket
+				value := e + uint64(le.Uint32(from[e+4:])) + uint64(le.Uint32(from[e+8:]))
+				if root := le.Uint64(from[value:]); root != 0 {
+					root = move(root)
+					le.PutUint64(out[at+value:], root)
+				}
+			}
+		}
+		return at / size
+	}
+	root := move(le.Uint64(meta[16:]))
+	list := uint64(len(out)) / size
+	out = append(out, make([]byte, size)...)
+	le.PutUint64(out[list*size:], list)
+	le.PutUint16(out[list*size+8:], 0x10)
+	for i := range uint64(2) { // the other one tells of the transaction before, with the same content
+		m := out[i*size:]
+		le.PutUint64(m, i)
+		le.PutUint16(m[8:], 4)
+		copy(m[header:], meta[:64])
+		le.PutUint64(m[header+16:], root)
+		le.PutUint64(m[header+32:], list)
+		le.PutUint64(m[header+40:], list+1)
+		le.PutUint64(m[header+48:], 100+i)
+		sum := fnv.New64a()
+		_, _ = sum.Write(m[header : header+56])
+		le.PutUint64(m[header+56:], sum.Sum64())
+	}
+	return out
 }
 
 // total is how many bytes spans have; at gives the nth of them.
