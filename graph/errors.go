@@ -93,6 +93,7 @@ var causes = []struct {
 	{store.ErrTruncated, Damaged},
 	{store.ErrDamaged, Damaged},
 	{store.ErrLostCommits, Damaged},
+	{store.ErrMoved, Poisoned},
 	{store.ErrBusy, Busy},
 	{store.ErrReadOnly, ReadOnly},
 	{store.ErrFull, Full},

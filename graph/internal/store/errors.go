@@ -23,6 +23,8 @@ var (
 	ErrDamaged = errors.New("damaged")
 	// ErrLostCommits: the file is at an older seq than was acknowledged.
 	ErrLostCommits = errors.New("acknowledged transactions are missing")
+	// ErrMoved: the file has another name, or none, since it was opened.
+	ErrMoved = errors.New("removed or replaced while it was open")
 	// ErrBusy: another process or another handle of this one has it open.
 	ErrBusy = errors.New("in use")
 	// ErrReadOnly: the store was opened for reading, or can only be.

@@ -28,6 +28,7 @@ type Driver struct {
 	db       *bbolt.DB
 	file     *os.File // bbolt's own handle, only read here
 	path     string
+	whole    string // the path from the root on: the working directory may change
 	readOnly bool
 	pages    *pages
 	note     string // what opening found odd and could deal with
@@ -116,6 +117,9 @@ func (d *Driver) Apply(expect store.Seq, batches []store.Batch) (store.Outcome, 
 	if err := store.CheckBatches(expect, batches); err != nil {
 		return store.Failed, err
 	}
+	if err := d.inPlace(); err != nil {
+		return store.Failed, err
+	}
 	var outcome store.Outcome
 	var tx *bbolt.Tx
 	panicked := true
@@ -142,6 +146,26 @@ func (d *Driver) Apply(expect store.Seq, batches []store.Batch) (store.Outcome, 
 		d.mu.Unlock()
 	}
 	return outcome, err
+}
+
+// inPlace refuses to write what nobody could find again.
+func (d *Driver) inPlace() error {
+	open, err := d.file.Stat()
+	if err != nil {
+		return closedError(err)
+	}
+	named, err := os.Stat(d.whole)
+	if err == nil && os.SameFile(named, open) {
+		return nil
+	}
+	detail := "its name belongs to another file now"
+	if err != nil {
+		detail = err.Error()
+	}
+	return &store.FileError{
+		Err: store.ErrMoved, Path: d.path, Detail: detail,
+		Hint: "nothing was written; what was stored before is still read here: make a backup of it, or put the file back and go on",
+	}
 }
 
 func (d *Driver) apply(tx *bbolt.Tx, expect store.Seq, batches []store.Batch) (store.Outcome, error) {

@@ -134,11 +134,15 @@ func Open(path string, opts *Options) (*Driver, error) {
 		o.MaxSize = DefaultMaxSize
 	}
 	o.MaxSize = max(o.MaxSize, MinMaxSize, 2*in.Size)
+	whole, err := filepath.Abs(path)
+	if err != nil {
+		return nil, &store.FileError{Err: err, Path: path}
+	}
 	db, file, err := openBolt(path, &o, lockTimeout)
 	if err != nil {
 		return nil, err
 	}
-	d := &Driver{db: db, file: file, path: path, readOnly: o.ReadOnly, pages: pages, roots: roots, note: in.Damaged}
+	d := &Driver{db: db, file: file, path: path, whole: whole, readOnly: o.ReadOnly, pages: pages, roots: roots, note: in.Damaged}
 	err = d.start()
 	if err == nil && roots != opts.Roots && !o.ReadOnly {
 		// The last commit was perhaps not synced when its process ended.

@@ -267,3 +267,62 @@ func TestALongListOfFreePagesIsLeftOut(t *testing.T) {
 		t.Errorf("a damaged file that must be scanned: %v; want damaged, instead of a crash in bbolt's scan", err)
 	}
 }
+
+// TestAFileThatWasMovedIsNotWritten: a commit notices that nobody would find it
+// again, and goes on when the file is back.
+func TestAFileThatWasMovedIsNotWritten(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "ns")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "graph.db")
+	if err := Create(path, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(top)
+	d, err := Open(filepath.Join("ns", "graph.db"), small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir) // a relative path still names the same file
+	seq := store.Seq(0)
+	apply := func() (store.Outcome, error) {
+		outcome, err := d.Apply(seq, []store.Batch{{Seq: seq + 1, Puts: []store.Put{{Space: store.Nodes, Key: []byte("a"), Value: []byte{byte(seq)}}}}})
+		if outcome == store.Committed {
+			seq++
+		}
+		return outcome, err
+	}
+	if outcome, err := apply(); outcome != store.Committed {
+		t.Fatalf("before: %v, %v", outcome, err)
+	}
+	away := filepath.Join(top, "away")
+	for name, step := range map[string]struct{ move, back func() error }{
+		"the directory is gone": {
+			func() error { return os.Rename(dir, away) },
+			func() error { return os.Rename(away, dir) },
+		},
+		"the file is another one": {
+			func() error { return errors.Join(os.Rename(path, away), Create(path, nil)) },
+			func() error { return os.Rename(away, path) },
+		},
+	} {
+		if err := step.move(); err != nil {
+			t.Fatal(err)
+		}
+		outcome, err := apply()
+		if outcome != store.Failed || !errors.Is(err, store.ErrMoved) || !strings.Contains(fmt.Sprint(err), "backup") {
+			t.Errorf("%s: %v, %v; want it refused, saying what to do", name, outcome, err)
+		}
+		if err := step.back(); err != nil {
+			t.Fatal(err)
+		}
+		if outcome, err := apply(); outcome != store.Committed {
+			t.Errorf("%s, and back: %v, %v", name, outcome, err)
+		}
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
 
@@ -184,9 +185,9 @@ func (r *reader) recover2(found any, err *error) {
 // Close ends the transaction.
 func (r *reader) Close() error { return closedError(r.tx.Rollback()) }
 
-// closedError translates bbolt's errors of use after Close.
+// closedError translates errors of use after Close.
 func closedError(err error) error {
-	if errors.Is(err, berrors.ErrDatabaseNotOpen) || errors.Is(err, berrors.ErrTxClosed) {
+	if errors.Is(err, os.ErrClosed) || errors.Is(err, berrors.ErrDatabaseNotOpen) || errors.Is(err, berrors.ErrTxClosed) {
 		return store.ErrClosed
 	}
 	return err
