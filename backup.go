@@ -26,6 +26,9 @@ type BackupOptions struct {
 // meanwhile. The folder gets its name only after the copy was synced, read back,
 // opened and checked.
 func (db *DB) Backup(ctx context.Context, dir string, o *BackupOptions) (*Backup, error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	if o == nil {
 		o = &BackupOptions{}
 	}
@@ -45,6 +48,9 @@ type RestoreOptions struct {
 // Restore makes a namespace of a backup's folder. It is checked in full before it
 // takes its place in one step; what was there is untouched until then.
 func (d *Data) Restore(ctx context.Context, path string, o *RestoreOptions) (*Backup, error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	if o == nil {
 		o = &RestoreOptions{}
 	}
@@ -56,6 +62,9 @@ func (d *Data) Restore(ctx context.Context, path string, o *RestoreOptions) (*Ba
 // free pages. The new file is compared with the old one and checked before it
 // takes its place in one step.
 func (d *Data) Compact(ctx context.Context, name string) (Compaction, error) {
+	if err := needContext(ctx); err != nil {
+		return Compaction{}, err
+	}
 	c, err := d.data.Compact(ctx, name)
 	return c, convert(err, "")
 }

@@ -25,6 +25,7 @@ type DB struct {
 	opts    Options
 	space   *query.SpoolSpace
 	data    *graph.Data // closed with the database; nil if it is somebody else's
+	open    openTxs
 
 	mu     sync.Mutex
 	closed bool
@@ -68,10 +69,12 @@ func newDB(g *graph.DB, opts Options) *DB {
 	}
 }
 
-// closeWait bounds how long Close waits for open transactions.
+// closeWait bounds how long Close waits for running statements and for writing
+// transactions, which end by themselves.
 const closeWait = 15 * time.Second
 
-// Close waits up to 15 s for open transactions and closes the database. What was
+// Close closes the database. Reading transactions that are open end with CodeClosed;
+// for running statements and writing transactions it waits up to 15 s. What was
 // acknowledged is safe whether or not Close is called. It may be called again.
 func (db *DB) Close() error {
 	db.mu.Lock()
@@ -79,6 +82,7 @@ func (db *DB) Close() error {
 	if db.closed {
 		return nil
 	}
+	db.open.endReading()
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
 	_ = db.learner.close(ctx) // what is left is counted as lost by the next opening
@@ -102,6 +106,9 @@ func (db *DB) Query(ctx context.Context, text string, params map[string]any) (*R
 }
 
 func (db *DB) query(ctx context.Context, text string, params map[string]any, opts *query.RunOptions) (res *Result, err error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	args, err := arguments(params)
 	if err != nil {
 		return nil, err
@@ -219,6 +226,9 @@ func (db *DB) NewYardstick(file string) (*Yardstick, error) {
 // Check reads everything and reports whatever does not fit together. The error
 // is about not being able to look.
 func (db *DB) Check(ctx context.Context) (*Report, error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	r, err := db.graph.Check(ctx)
 	return r, convert(err, "")
 }

@@ -142,3 +142,11 @@ func recovered(err *error) {
 		*err = newError(CodeInternal, "internal error: %v; please report the statement that caused it", r)
 	}
 }
+
+// needContext refuses a nil context, at which everything below would panic.
+func needContext(ctx context.Context) error {
+	if ctx == nil {
+		return newError(CodeInvalidArgument, "the context is nil: pass context.Background() if nothing is to end the call early")
+	}
+	return nil
+}

@@ -25,6 +25,9 @@ func (db *DB) Load(ctx context.Context) (*Loader, error) { return db.LoadFrom(ct
 // LoadFrom begins a bulk load, or resumes one of the same source: then Done tells
 // what to leave out. It must be ended by Close or Abort.
 func (db *DB) LoadFrom(ctx context.Context, o LoadOptions) (*Loader, error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	l, err := db.graph.LoadFrom(ctx, o)
 	if err != nil {
 		return nil, convert(err, "")
@@ -40,7 +43,12 @@ func (db *DB) UnfinishedLoad() (*UnfinishedLoad, error) {
 
 // GiveUpLoad forgets an unfinished load, if there is one: what it brought stays
 // like everything else.
-func (db *DB) GiveUpLoad(ctx context.Context) error { return convert(db.graph.GiveUpLoad(ctx), "") }
+func (db *DB) GiveUpLoad(ctx context.Context) error {
+	if err := needContext(ctx); err != nil {
+		return err
+	}
+	return convert(db.graph.GiveUpLoad(ctx), "")
+}
 
 // Done tells how many nodes and edges of the source are in the database from
 // before: leave out as many of the first ones.

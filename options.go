@@ -24,7 +24,8 @@ type Options struct {
 	// opened: the copy of the topology, the text index and the declared indexes.
 	// Old files are kept beside; Stats.Notes tell what was done.
 	Rebuild bool
-	// MaxSize in bytes bounds the graph's file. Zero means a large default.
+	// MaxSize in bytes bounds the graph's file: 32 MiB or more. Zero means a large
+	// default. A file that is larger already does not grow.
 	MaxSize int64
 
 	// HotColumns are node properties that are kept in memory beside the

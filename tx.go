@@ -31,13 +31,16 @@ type Tx struct {
 // Begin begins a transaction, which Commit or Rollback must end. A writing one
 // waits for the write slot as long as ctx lives.
 func (db *DB) Begin(ctx context.Context, write bool) (*Tx, error) {
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	tx := &Tx{db: db, write: write, began: db.opts.Now()}
 	var err error
 	if !write {
 		if tx.graph, err = db.graph.LongSnapshot(); err != nil {
 			return nil, convert(err, "")
 		}
-		return tx, nil
+		return db.enter(tx)
 	}
 	// What the transaction reads is shown before it commits: so its base has to
 	// be durable.
@@ -48,7 +51,16 @@ func (db *DB) Begin(ctx context.Context, write bool) (*Tx, error) {
 	tx.mu.Lock() // a timer that fires at once waits until it is known
 	defer tx.mu.Unlock()
 	tx.idle = time.AfterFunc(min(db.opts.TxIdle, db.opts.TxTotal), tx.expire)
-	return tx, nil
+	return db.enter(tx)
+}
+
+// enter counts a transaction among the open ones.
+func (db *DB) enter(tx *Tx) (*Tx, error) {
+	if db.open.add(tx) {
+		return tx, nil
+	}
+	tx.endLocked(errClosing())
+	return nil, tx.err
 }
 
 // expire ends the transaction when it was idle for too long. It waits for a
@@ -65,6 +77,7 @@ func (tx *Tx) expire() {
 
 // endLocked rolls back what is still open and keeps why.
 func (tx *Tx) endLocked(why error) {
+	tx.db.open.remove(tx)
 	tx.graph.Rollback()
 	if tx.idle != nil {
 		tx.idle.Stop()
@@ -86,6 +99,9 @@ func (tx *Tx) queryLocked(ctx context.Context, text string, params map[string]an
 	if tx.err != nil {
 		return nil, tx.err
 	}
+	if err := needContext(ctx); err != nil {
+		return nil, err
+	}
 	if tx.write {
 		tx.used.hold(opts)
 		idle := tx.idle
@@ -103,6 +119,9 @@ func (tx *Tx) queryLocked(ctx context.Context, text string, params map[string]an
 		defer cancel()
 	}
 	res, err := tx.run(ctx, text, params, opts)
+	if !tx.write && tx.db.open.isClosing() {
+		tx.endLocked(errClosing())
+	}
 	if err == nil {
 		return res, nil
 	}
@@ -154,6 +173,9 @@ func (tx *Tx) CommitSeq(ctx context.Context, idempotencyKey string) (seq uint64,
 	defer tx.mu.Unlock()
 	if tx.err != nil {
 		return 0, tx.err
+	}
+	if err := needContext(ctx); err != nil {
+		return 0, err
 	}
 	defer tx.endLocked(newError(CodeTxDone, "the transaction has ended"))
 	defer recovered(&err)

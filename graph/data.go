@@ -22,7 +22,8 @@ type DataOptions struct {
 	ReadOnly bool
 	// Address is told to a second process that wants to open the directory.
 	Address string
-	// MaxSize in bytes bounds the file of a graph; 0 means a large default.
+	// MaxSize in bytes bounds the file of a graph: 32 MiB or more; 0 means a large
+	// default. A file that is larger already does not grow.
 	MaxSize int64
 }
 
@@ -33,6 +34,9 @@ func CreateData(path string) error { return wrap(dir.Create(path)) }
 // OpenData opens an existing data directory and changes nothing on disk. It
 // locks the directory when the first graph is opened or created.
 func OpenData(path string, o DataOptions) (*Data, error) {
+	if o.MaxSize != 0 && o.MaxSize < dir.MinMaxSize {
+		return nil, fail(InvalidArgument, "a MaxSize of %d bytes is too small for any graph: give %d or more, or 0 for a large default", o.MaxSize, int64(dir.MinMaxSize))
+	}
 	d, err := dir.Open(path, &dir.Options{ReadOnly: o.ReadOnly, Address: o.Address, MaxSize: o.MaxSize})
 	if err != nil {
 		return nil, wrap(err)

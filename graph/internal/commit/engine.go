@@ -236,7 +236,7 @@ func (e *Engine[V]) waitUntil(ctx context.Context, ok func() bool) error {
 		select {
 		case <-progress:
 		case <-ctx.Done():
-			err = fmt.Errorf("%w: %d in use: %w", ErrSnapshotsOpen, open, ctx.Err())
+			err = fmt.Errorf("%w: %d of them; end them and close again, all that was acknowledged is safe: %w", ErrSnapshotsOpen, open, ctx.Err())
 		}
 		e.mu.Lock()
 		e.waiting--

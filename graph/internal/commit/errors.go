@@ -24,5 +24,5 @@ var (
 	// ErrSlotDone: a slot used after Finish, FinishReadOnly or Abort.
 	ErrSlotDone = errors.New("the write slot was given back already")
 	// ErrSnapshotsOpen: Close gave up waiting for snapshots.
-	ErrSnapshotsOpen = errors.New("snapshots are still open")
+	ErrSnapshotsOpen = errors.New("not closed yet: transactions or statements are still running")
 )

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"engram/graph/internal/store"
+	"engram/graph/internal/store/bolt"
 )
 
 // Layout is the version of the directory layout.
@@ -34,6 +35,9 @@ const (
 
 	catalogMark = "engram data directory\nlayout "
 )
+
+// MinMaxSize is the least limit in bytes for the file of a namespace.
+const MinMaxSize = bolt.MinMaxSize
 
 // MaxName is the longest namespace name in bytes.
 const MaxName = 64

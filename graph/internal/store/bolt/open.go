@@ -33,7 +33,7 @@ const (
 // Options for opening; nil means the defaults.
 type Options struct {
 	// MaxSize in bytes bounds the file; an Apply that would grow it further fails
-	// with ErrFull. It is raised to twice the size of a larger file. 0 means
+	// with ErrFull. One that is larger already does not grow. 0 means
 	// DefaultMaxSize; the least is MinMaxSize.
 	MaxSize int64
 	// ReadOnly opens without the right to write; several processes may.
@@ -46,6 +46,8 @@ type Options struct {
 	// transaction opening reads a few pages only; with others, or none, all of the
 	// file. Roots that contradict the file are refused.
 	Roots Roots
+
+	mapped int64 // addresses for the file; 0: MaxSize
 }
 
 // Create makes a database at seq 0 with the initial puts. The file appears at path
@@ -133,7 +135,13 @@ func Open(path string, opts *Options) (*Driver, error) {
 	if o.MaxSize == 0 {
 		o.MaxSize = DefaultMaxSize
 	}
-	o.MaxSize = max(o.MaxSize, MinMaxSize, 2*in.Size)
+	if o.MaxSize < MinMaxSize {
+		return nil, &store.FileError{
+			Err: store.ErrInvalid, Path: path, Detail: fmt.Sprintf("a limit of %d bytes is too small for any database", o.MaxSize),
+			Hint: fmt.Sprintf("give %d bytes or more", MinMaxSize),
+		}
+	}
+	o.mapped = max(o.MaxSize, 2*in.Size)
 	whole, err := filepath.Abs(path)
 	if err != nil {
 		return nil, &store.FileError{Err: err, Path: path}
@@ -253,10 +261,10 @@ func openBolt(path string, opts *Options, timeout time.Duration) (db *bbolt.DB, 
 	if opts.ReadOnly {
 		flags = os.O_RDONLY
 	}
-	for size := opts.MaxSize; ; size = max(size/4, MinMaxSize) {
+	for size := max(opts.MaxSize, opts.mapped); ; size = max(size/4, MinMaxSize) {
 		bo := &bbolt.Options{
 			Timeout: timeout, ReadOnly: opts.ReadOnly, FreelistType: bbolt.FreelistMapType,
-			InitialMmapSize: int(size), MaxSize: int(size),
+			InitialMmapSize: int(size), MaxSize: int(min(size, opts.MaxSize)),
 			NoFreelistSync: true, // opening must not write; Apply decides anew each time
 			OpenFile: func(name string, _ int, mode os.FileMode) (*os.File, error) {
 				f, err := os.OpenFile(name, flags, mode) // without O_CREATE: a missing file stays missing
