@@ -1,7 +1,9 @@
 package bolt
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -29,16 +31,21 @@ func rootsOf(f io.ReaderAt, m meta) (r Roots, free []uint64, err error) {
 		if err != nil {
 			return err
 		}
-		sum = crc32.Update(sum, castagnoli, data)
 		p := parseTree(data)
 		if fault := p.fault(int(m.pageSize)); fault != "" || depth > maxDepth {
 			return fmt.Errorf("page %d: %s", id, fault)
 		}
+		sum = crc32.Update(sum, castagnoli, data[:pageHeaderSize+p.count*elementSize])
 		for i := range p.count {
-			if !p.leaf {
-				if err := read(p.child(i), depth+1); err != nil {
-					return err
+			sum = crc32.Update(sum, castagnoli, p.key(i))
+			if p.leaf {
+				protected, err := rootPart(p.key(i), p.value(i))
+				if err != nil {
+					return fmt.Errorf("page %d: bucket %d: %w", id, i, err)
 				}
+				sum = crc32.Update(sum, castagnoli, protected)
+			} else if err := read(p.child(i), depth+1); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -57,6 +64,26 @@ func rootsOf(f io.ReaderAt, m meta) (r Roots, free []uint64, err error) {
 		}
 	}
 	return Roots{Tx: m.txid, Sum: sum}, free, nil
+}
+
+// rootPart is what the roots protect of a bucket: all but the records of a space that
+// is so small that they are inside, which have checksums of their own, and are to
+// be named when they are damaged.
+func rootPart(name, value []byte) ([]byte, error) {
+	if len(value) < bucketHeader {
+		return nil, fmt.Errorf("it is %d bytes long", len(value))
+	}
+	if binary.NativeEndian.Uint64(value) != 0 || bytes.Equal(name, headerBucket) {
+		return value, nil
+	}
+	inline := value[bucketHeader:]
+	if len(inline) < pageHeaderSize || binary.NativeEndian.Uint16(inline[8:]) != leafPage {
+		return nil, errors.New("it has no page")
+	}
+	if fault := parseTree(inline).fault(0); fault != "" {
+		return nil, errors.New(fault)
+	}
+	return value[:bucketHeader], nil
 }
 
 // readPages reads a page with those that belong to it.
