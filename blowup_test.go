@@ -62,6 +62,17 @@ func blowups() []step {
 		{"RETURN [x IN range(1, 30000) | [y IN range(1, 30000) | x * y]]", "ResourceExhausted"},
 		{"RETURN all(x IN range(1, 2000000) WHERE any(y IN range(1, 2000000) WHERE x + y < 0))", "ResourceExhausted"},
 		{"RETURN replace(reduce(s = 'aaaaaaaaaa', x IN range(1, 20) | s + s), 'a', reduce(s = 'b', x IN range(1, 20) | s + s))", "ResourceExhausted"},
+		{"WITH reduce(l = [1], x IN range(1, 60) | [l, l]) AS l RETURN l", "ResourceExhausted"},
+		{"WITH reduce(l = [1], x IN range(1, 60) | [l, l]) AS l, reduce(l = [1], x IN range(1, 60) | [l, l]) AS m RETURN l = m", "ResourceExhausted"},
+		{"WITH reduce(m = {a: 1}, x IN range(1, 60) | {a: m, b: m}) AS m RETURN count(DISTINCT m)", "ResourceExhausted"},
+		{"RETURN reduce(m = {a: 1}, x IN range(1, 60) | m {.a, b: [y IN [m, m] | y]})", "ResourceExhausted"},
+		{"UNWIND range(1, 2) AS x WITH collect(range(1, 100000)) AS l " + strings.Repeat("UNWIND range(1, 2) AS x WITH collect(l) AS l ", 40) + "RETURN l", "ResourceExhausted"},
+		{"RETURN reduce(l = [1], x IN range(1, 5000000) | [l])", "ResourceExhausted"},
+		{"RETURN reduce(s = 'a', x IN range(1, 60) | s + s)", "ResourceExhausted"},
+		{"WITH reduce(s = 'a', x IN range(1, 24) | s + s) AS s RETURN size([x IN range(1, 1000) | toUpper(s)])", "ResourceExhausted"},
+		{"RETURN 'a' =~ reduce(s = 'a', x IN range(1, 24) | s + s)", "ResourceExhausted"},
+		{"RETURN 1 AS a" + strings.Repeat(" UNION RETURN 1 AS a", 40_000), "ResourceExhausted"},
+		{"RETURN 1 AS a" + strings.Repeat(" UNION ALL UNWIND range(1, 1000000) AS a RETURN a", 100), "ResourceExhausted"},
 		{"RETURN split(reduce(s = 'aaaaaaaaaa', x IN range(1, 22) | s + s), '')", "ResourceExhausted"},
 	}
 }

@@ -13,10 +13,16 @@ type planKey struct {
 	rules  Rules
 }
 
+// A plan takes memory by the length of its text, some hundred times as much: the
+// cache keeps plans of maxCachedText bytes of text in all and none of a text that
+// is longer than an eighth of that, which is seldom run twice.
+const maxCachedText = 2 << 20
+
 // planCache keeps the plans used last. It is safe for concurrent use.
 type planCache struct {
 	mu    sync.Mutex
 	size  int
+	text  int // bytes of text of all plans
 	plans map[planKey]*list.Element
 	order *list.List // of *cached, the one used last in front
 }
@@ -44,13 +50,16 @@ func (c *planCache) get(key planKey) *Plan {
 func (c *planCache) put(key planKey, p *Plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.size <= 0 || c.plans[key] != nil {
+	if c.size <= 0 || c.plans[key] != nil || len(key.text) > maxCachedText/8 {
 		return
 	}
-	if c.order.Len() >= c.size {
+	c.text += len(key.text)
+	for c.order.Len() >= c.size || c.text > maxCachedText {
 		last := c.order.Back()
 		c.order.Remove(last)
-		delete(c.plans, last.Value.(*cached).key)
+		old := last.Value.(*cached).key
+		delete(c.plans, old)
+		c.text -= len(old.text)
 	}
 	c.plans[key] = c.order.PushFront(&cached{key: key, plan: p})
 }

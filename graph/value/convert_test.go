@@ -216,3 +216,46 @@ func TestSizeGrowsWithContent(t *testing.T) {
 		}
 	}
 }
+
+// Sizes are known without going through a value, which may be far larger as a whole
+// than in memory, and reach no further than they can be counted.
+func TestSizeOfSharedParts(t *testing.T) {
+	v, n := list(Int(1)), 48
+	for depth := 2; depth <= 300; depth++ {
+		v = list(v, v)
+		n = min(2*n+24, 24+8*math.MaxUint32)
+		if v.Size() != n || v.Depth() != min(depth, 255) {
+			t.Fatalf("level %d has size %d and depth %d, want %d", depth, v.Size(), v.Depth(), n)
+		}
+	}
+	for _, c := range []struct {
+		v    Value
+		want int
+	}{
+		{Int(1), 0},
+		{String("x"), 0},
+		{list(), 1},
+		{mapOf("k", list(Int(1))), 2},
+		{OfNode(&Node{Properties: []Prop{{"k", list(Int(1))}}}), 2},
+		{NodeRef(1), 0},
+		{list(OfPath(&Path{Nodes: []Value{NodeRef(1)}})), 2},
+	} {
+		if got := c.v.Depth(); got != c.want {
+			t.Errorf("%v has depth %d, want %d", c.v, got, c.want)
+		}
+	}
+}
+
+func TestPart(t *testing.T) {
+	for _, v := range []Value{list(Int(1), Int(2), Int(3), Null), list(String("a"), Int(2), list(Int(3)), Null), list(list(), Int(1)), list()} {
+		n := len(v.AsList())
+		for from := range n + 1 {
+			for to := from; to <= n; to++ {
+				got, want := v.Part(from, to), List(v.AsList()[from:to])
+				if got.String() != want.String() || got.Size() != want.Size() || got.Depth() != want.Depth() {
+					t.Errorf("%v from %d to %d is %v of size %d", v, from, to, got, got.Size())
+				}
+			}
+		}
+	}
+}

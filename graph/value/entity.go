@@ -44,16 +44,36 @@ func EdgeRef(id EdgeID) Value { return Value{kind: KindEdge, num: uint64(id)} }
 
 // OfNode makes a loaded node. The node must not change afterwards.
 func OfNode(n *Node) Value {
-	return Value{kind: KindNode, num: uint64(n.ID), ptr: unsafe.Pointer(n)}
+	words, depth := weighProps(n.Properties)
+	size := int(unsafe.Sizeof(*n)) + len(n.ElementID)
+	for _, label := range n.Labels {
+		size += int(unsafe.Sizeof(label)) + len(label)
+	}
+	return Value{
+		kind: KindNode, words: saturated(words + uint64(wordsOf(size))), depth: deeper(depth),
+		num: uint64(n.ID), ptr: unsafe.Pointer(n),
+	}
 }
 
 // OfEdge makes a loaded edge. The edge must not change afterwards.
 func OfEdge(e *Edge) Value {
-	return Value{kind: KindEdge, num: uint64(e.ID), ptr: unsafe.Pointer(e)}
+	words, depth := weighProps(e.Properties)
+	size := int(unsafe.Sizeof(*e)) + len(e.ElementID) + len(e.SrcElementID) + len(e.DstElementID) + len(e.Type)
+	return Value{
+		kind: KindEdge, words: saturated(words + uint64(wordsOf(size))), depth: deeper(depth),
+		num: uint64(e.ID), ptr: unsafe.Pointer(e),
+	}
 }
 
 // OfPath makes a path value. The path must not change afterwards.
-func OfPath(p *Path) Value { return Value{kind: KindPath, ptr: unsafe.Pointer(p)} }
+func OfPath(p *Path) Value {
+	nodes, depth := weigh(p.Nodes)
+	edges, depth2 := weigh(p.Edges)
+	return Value{
+		kind: KindPath, words: saturated(nodes + edges + uint64(wordsOf(int(unsafe.Sizeof(*p))))),
+		depth: deeper(max(depth, depth2)), ptr: unsafe.Pointer(p),
+	}
+}
 
 // NodeID returns the id of a node value, loaded or not; 0 for other kinds.
 func (v Value) NodeID() NodeID {

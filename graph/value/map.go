@@ -29,7 +29,10 @@ func Map(entries []Prop) Value {
 		}
 		kept = append(kept, e)
 	}
-	return Value{kind: KindMap, ptr: unsafe.Pointer(&MapData{Entries: kept})}
+	words, depth := weighProps(kept)
+	return Value{
+		kind: KindMap, words: saturated(words), depth: deeper(depth), ptr: unsafe.Pointer(&MapData{Entries: kept}),
+	}
 }
 
 // AsMap returns the content of a map value, or nil for another kind.

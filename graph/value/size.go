@@ -1,55 +1,47 @@
 package value
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 const (
 	valueSize = int(unsafe.Sizeof(Value{}))
 	propSize  = int(unsafe.Sizeof(Prop{}))
+	wordSize  = 8
 )
 
 // Size estimates how many bytes of memory v holds, itself (24 bytes) included:
-// what query budgets count. Text and elements shared with other values are
-// counted in each. It takes time in proportion to the number of elements.
-func (v Value) Size() int {
-	size := valueSize
-	switch v.kind {
-	case KindString:
-		size += int(v.num)
-	case KindList:
-		for _, e := range v.AsList() {
-			size += e.Size()
-		}
-	case KindMap:
-		size += propsSize(v.AsMap().Entries)
-	case KindNode:
-		if n := v.AsNode(); n != nil {
-			size += int(unsafe.Sizeof(*n)) + len(n.ElementID) + propsSize(n.Properties)
-			for _, label := range n.Labels {
-				size += int(unsafe.Sizeof(label)) + len(label)
-			}
-		}
-	case KindEdge:
-		if e := v.AsEdge(); e != nil {
-			size += int(unsafe.Sizeof(*e)) + len(e.ElementID) + len(e.SrcElementID) + len(e.DstElementID) +
-				len(e.Type) + propsSize(e.Properties)
-		}
-	case KindPath:
-		p := v.AsPath()
-		size += int(unsafe.Sizeof(*p)) + List(p.Nodes).Size() + List(p.Edges).Size()
-	case KindTime, KindLocalDateTime:
-		size += int(unsafe.Sizeof(LocalDateTime{}))
-	case KindDateTime:
-		size += int(unsafe.Sizeof(DateTime{})) + len(v.AsDateTime().Zone)
-	case KindDuration:
-		size += int(unsafe.Sizeof(Duration{}))
+// what query budgets count. Text and elements shared with other values, and with
+// other places in v, are counted in each, so this is also how much there is to go
+// through. Beyond 32 GiB it stays there. It takes no time.
+func (v Value) Size() int { return valueSize + wordSize*int(v.words) }
+
+// Depth tells how deep lists, maps, paths and loaded entities nest in v: 0 for
+// other kinds, 1 for a list of numbers, at most 255.
+func (v Value) Depth() int { return int(v.depth) }
+
+func wordsOf(bytes int) uint32 { return saturated(uint64(bytes+wordSize-1) / wordSize) }
+
+func saturated(words uint64) uint32 { return uint32(min(words, math.MaxUint32)) }
+
+func deeper(depth uint8) uint8 { return uint8(min(int(depth)+1, math.MaxUint8)) }
+
+// weigh adds up what elements hold, themselves included, and finds the deepest.
+func weigh(elems []Value) (words uint64, depth uint8) {
+	words = uint64(len(elems)) * uint64(valueSize/wordSize)
+	for i := range elems {
+		words += uint64(elems[i].words)
+		depth = max(depth, elems[i].depth)
 	}
-	return size
+	return words, depth
 }
 
-func propsSize(props []Prop) int {
-	size := 0
-	for _, p := range props {
-		size += propSize - valueSize + len(p.Key) + p.Value.Size()
+func weighProps(props []Prop) (words uint64, depth uint8) {
+	words = uint64(len(props)) * uint64(propSize/wordSize)
+	for i := range props {
+		words += uint64(wordsOf(len(props[i].Key))) + uint64(props[i].Value.words)
+		depth = max(depth, props[i].Value.depth)
 	}
-	return size
+	return words, depth
 }

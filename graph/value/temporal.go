@@ -45,18 +45,24 @@ func OfDate(d Date) Value { return Value{kind: KindDate, num: uint64(d.Days)} }
 func OfLocalTime(t LocalTime) Value { return Value{kind: KindLocalTime, num: uint64(t.Nanos)} }
 
 // OfTime makes a time value.
-func OfTime(t Time) Value { return Value{kind: KindTime, ptr: unsafe.Pointer(&t)} }
+func OfTime(t Time) Value {
+	return Value{kind: KindTime, words: wordsOf(int(unsafe.Sizeof(t))), ptr: unsafe.Pointer(&t)}
+}
 
 // OfLocalDateTime makes a local datetime value.
 func OfLocalDateTime(t LocalDateTime) Value {
-	return Value{kind: KindLocalDateTime, ptr: unsafe.Pointer(&t)}
+	return Value{kind: KindLocalDateTime, words: wordsOf(int(unsafe.Sizeof(t))), ptr: unsafe.Pointer(&t)}
 }
 
 // OfDateTime makes a datetime value.
-func OfDateTime(t DateTime) Value { return Value{kind: KindDateTime, ptr: unsafe.Pointer(&t)} }
+func OfDateTime(t DateTime) Value {
+	return Value{kind: KindDateTime, words: wordsOf(int(unsafe.Sizeof(t)) + len(t.Zone)), ptr: unsafe.Pointer(&t)}
+}
 
 // OfDuration makes a duration value.
-func OfDuration(d Duration) Value { return Value{kind: KindDuration, ptr: unsafe.Pointer(&d)} }
+func OfDuration(d Duration) Value {
+	return Value{kind: KindDuration, words: wordsOf(int(unsafe.Sizeof(d))), ptr: unsafe.Pointer(&d)}
+}
 
 // AsDate returns the date v holds.
 func (v Value) AsDate() Date { return Date{Days: int64(v.numIf(KindDate))} }

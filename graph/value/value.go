@@ -10,11 +10,15 @@ import (
 // Equivalent or Order, never with ==.
 //
 // Small kinds live in num alone. Strings and lists keep their first element in
-// ptr and their length in num, so that making one allocates nothing.
+// ptr and their length in num, so that making one allocates nothing. words and
+// depth are known when a value is made, so that asking for them takes no time,
+// however often parts of it are shared.
 type Value struct {
-	ptr  unsafe.Pointer
-	num  uint64
-	kind Kind
+	ptr   unsafe.Pointer
+	num   uint64
+	words uint32 // of 8 bytes that it holds beside itself; see Size
+	depth uint8  // see Depth
+	kind  Kind
 }
 
 // Null is the absent value.
@@ -36,12 +40,29 @@ func Float(f float64) Value { return Value{kind: KindFloat, num: math.Float64bit
 
 // String makes a string. It should be valid UTF-8; Validate tells.
 func String(s string) Value {
-	return Value{kind: KindString, num: uint64(len(s)), ptr: unsafe.Pointer(unsafe.StringData(s))}
+	return Value{kind: KindString, words: wordsOf(len(s)), num: uint64(len(s)), ptr: unsafe.Pointer(unsafe.StringData(s))}
 }
 
 // List makes a list. It takes over the slice: the caller must not change it.
 func List(elems []Value) Value {
-	return Value{kind: KindList, num: uint64(len(elems)), ptr: unsafe.Pointer(unsafe.SliceData(elems))}
+	words, depth := weigh(elems)
+	return Value{
+		kind: KindList, words: saturated(words), depth: deeper(depth),
+		num: uint64(len(elems)), ptr: unsafe.Pointer(unsafe.SliceData(elems)),
+	}
+}
+
+// Part returns the elements of a list from one place up to another, from 0 to its
+// length. It takes no time for a list of numbers and the like.
+func (v Value) Part(from, to int) Value {
+	elems := v.AsList()
+	if v.depth != 1 || int(v.words) != len(elems)*(valueSize/wordSize) {
+		return List(elems[from:to:to])
+	}
+	part := elems[from:to:to]
+	v.num, v.words = uint64(len(part)), uint32(len(part)*(valueSize/wordSize))
+	v.ptr = unsafe.Pointer(unsafe.SliceData(part))
+	return v
 }
 
 // Kind tells what v holds.

@@ -100,6 +100,11 @@ func (b *binder) query(q *syntax.Query, outer *importer) *bound.Query {
 				WithHint("Use one of them throughout."))
 		}
 	}
+	if len(q.Parts) > maxParts {
+		b.fail(tooLarge(unionAt(q, maxParts-1), "a UNION has %d parts; at most %d are allowed", len(q.Parts), maxParts).
+			WithHint("Split it, or put the data into a list parameter and UNWIND it."))
+		return out
+	}
 	for i, part := range q.Parts {
 		single, columns := b.single(part, outer, len(q.Parts) > 1)
 		if i == 0 {

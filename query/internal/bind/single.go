@@ -35,8 +35,14 @@ func (b *binder) single(part *syntax.SingleQuery, outer *importer, union bool) (
 	if outer == nil && !union && len(clauses) == 1 && s.alone(clauses[0]) {
 		return s.finish()
 	}
+	binding := 0 // clauses
 	for i, c := range clauses {
+		before := len(s.rows.vars)
 		s.clause(c, i == len(clauses)-1)
+		if len(s.rows.vars) > before {
+			binding++
+			s.checkSize(c.At(), binding)
+		}
 		if b.err != nil {
 			break
 		}

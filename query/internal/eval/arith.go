@@ -74,7 +74,7 @@ func add(env *Env, a, b value.Value, span syntax.Span) (value.Value, error) {
 	case bothNumbers(a, b):
 		return value.Float(a.AsFloat() + b.AsFloat()), nil
 	case a.Kind() == value.KindList || b.Kind() == value.KindList:
-		return env.concatLists(a, b)
+		return env.concatLists(a, b, span)
 	case a.Kind() == value.KindString || b.Kind() == value.KindString:
 		return env.concatStrings(a, b, span)
 	case isTemporal(a) && b.Kind() == value.KindDuration, a.Kind() == value.KindDuration && isTemporal(b):
@@ -91,12 +91,12 @@ func concat(env *Env, a, b value.Value, span syntax.Span) (value.Value, error) {
 	case a.Kind() == value.KindString && b.Kind() == value.KindString:
 		return env.concatStrings(a, b, span)
 	case a.Kind() == value.KindList && b.Kind() == value.KindList:
-		return env.concatLists(a, b)
+		return env.concatLists(a, b, span)
 	}
 	return value.Null, cannot(span, a, "||", b)
 }
 
-func (e *Env) concatLists(a, b value.Value) (value.Value, error) {
+func (e *Env) concatLists(a, b value.Value, span syntax.Span) (value.Value, error) {
 	l, r := []value.Value{a}, []value.Value{b}
 	if a.Kind() == value.KindList {
 		l = a.AsList()
@@ -108,7 +108,7 @@ func (e *Env) concatLists(a, b value.Value) (value.Value, error) {
 		return value.Null, err
 	}
 	out := make([]value.Value, 0, len(l)+len(r))
-	return value.List(append(append(out, l...), r...)), nil
+	return e.made(value.List(append(append(out, l...), r...)), span)
 }
 
 // concatStrings joins strings, and strings and numbers.

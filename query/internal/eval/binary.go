@@ -63,9 +63,12 @@ func operators(op syntax.Op) operator {
 
 // stringTest is null unless both operands are strings.
 func stringTest(test func(s, part string) bool) operator {
-	return func(_ *Env, a, b value.Value, _ syntax.Span) (value.Value, error) {
+	return func(env *Env, a, b value.Value, _ syntax.Span) (value.Value, error) {
 		if a.Kind() != value.KindString || b.Kind() != value.KindString {
 			return value.Null, nil
+		}
+		if err := env.Pass(a.Size()); err != nil {
+			return value.Null, err
 		}
 		return value.Bool(test(a.AsString(), b.AsString())), nil
 	}
@@ -81,6 +84,9 @@ func (c *compiler) comparison(e *bound.Binary) Fn {
 		}
 		b, err := r(env, row)
 		if err != nil {
+			return value.Null, err
+		}
+		if err := env.Pass(min(a.Size(), b.Size())); err != nil {
 			return value.Null, err
 		}
 		return cmp(a, b).Value(), nil

@@ -44,6 +44,9 @@ func (c *compiler) call(e *bound.Call) Fn {
 		}
 		v, err := invoke(env, f, env.stack[base:])
 		env.pop(base)
+		if err == nil {
+			err = env.Made(v)
+		}
 		if isScalar(v) {
 			env.GiveBack(mark) // the arguments are gone
 		}

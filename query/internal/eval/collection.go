@@ -11,7 +11,7 @@ import (
 const valueSize = 24
 
 func (c *compiler) list(e *bound.List) Fn {
-	elems := c.exprs(e.Elems)
+	elems, span := c.exprs(e.Elems), e.At()
 	return func(env *Env, row int) (value.Value, error) {
 		if err := env.Take(len(elems) * valueSize); err != nil {
 			return value.Null, err
@@ -24,12 +24,17 @@ func (c *compiler) list(e *bound.List) Fn {
 			}
 			out[i] = v
 		}
-		return value.List(out), nil
+		return env.made(value.List(out), span)
 	}
 }
 
+// made returns a value that was put together, unless it is too much.
+func (e *Env) made(v value.Value, span syntax.Span) (value.Value, error) {
+	return v, at(e.Made(v), span)
+}
+
 func (c *compiler) mapLit(e *bound.Map) Fn {
-	keys, values := e.Keys, c.exprs(e.Values)
+	keys, values, span := e.Keys, c.exprs(e.Values), e.At()
 	return func(env *Env, row int) (value.Value, error) {
 		if err := env.Take(len(keys) * 2 * valueSize); err != nil {
 			return value.Null, err
@@ -42,7 +47,7 @@ func (c *compiler) mapLit(e *bound.Map) Fn {
 			}
 			out[i] = value.Prop{Key: keys[i], Value: v}
 		}
-		return value.Map(out), nil
+		return env.made(value.Map(out), span)
 	}
 }
 
@@ -82,7 +87,10 @@ func (c *compiler) mapProjection(e *bound.MapProjection) Fn {
 			}
 			out = append(out, value.Prop{Key: names[i].text, Value: got})
 		}
-		return value.Map(out), env.Take(len(out) * 2 * valueSize)
+		if err := env.Take(len(out) * 2 * valueSize); err != nil {
+			return value.Null, err
+		}
+		return env.made(value.Map(out), span)
 	}
 }
 
@@ -141,7 +149,7 @@ func (c *compiler) listComp(e *bound.ListComp) Fn {
 		if err := env.Take(len(out) * valueSize); err != nil {
 			return value.Null, err
 		}
-		return value.List(out), nil
+		return env.made(value.List(out), span)
 	}
 }
 
@@ -270,7 +278,9 @@ func (c *compiler) subquery(e *bound.Subquery) Fn {
 		v, err := env.Runner.RunSubquery(env, e, env.stack[base:])
 		env.pop(base)
 		if err == nil && v.Kind() == value.KindList {
-			err = env.Take(v.Size())
+			if err = env.Take(v.Size()); err == nil {
+				err = env.Made(v)
+			}
 		}
 		return v, at(err, span)
 	}

@@ -79,7 +79,11 @@ func (c *compiler) compareColumn(e *bound.Binary) Filter {
 			}
 			kept := sel[:0]
 			for _, row := range sel {
-				if cmp(env.col(slot, row), want) == value.True {
+				v := env.col(slot, row)
+				if err := env.Pass(min(v.Size(), want.Size())); err != nil {
+					return nil, err
+				}
+				if cmp(v, want) == value.True {
 					kept = append(kept, row)
 				}
 			}
@@ -114,6 +118,9 @@ func (p slotProp) compare(cmp func(a, b value.Value) value.Tri, rhs Fn) Filter {
 		}
 		kept := sel[:0]
 		for i, row := range sel {
+			if err := env.Pass(min(got[i].Size(), want.Size())); err != nil {
+				return nil, err
+			}
 			if cmp(got[i], want) == value.True {
 				kept = append(kept, row)
 			}

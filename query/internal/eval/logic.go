@@ -115,6 +115,9 @@ func (c *compiler) caseExpr(e *bound.Case) Fn {
 			}
 			t := value.Unknown
 			if test != nil {
+				if err := env.Pass(min(subject.Size(), v.Size())); err != nil {
+					return value.Null, err
+				}
 				t = value.Equal(subject, v)
 			} else if t, err = truth(v, spans[i], "the condition after WHEN"); err != nil {
 				return value.Null, err

@@ -29,25 +29,38 @@ func (c *compiler) in(e *bound.Binary) Fn {
 			return value.Null, typeError(span, "the right side of IN must be LIST, but is %s", list.Kind())
 		}
 		elems := list.AsList()
+		found := value.False
 		if fixed && len(elems) >= minSet {
-			return env.memberSet(e, elems).has(x).Value(), nil
+			found, err = env.memberSet(e, elems).has(env, x)
+		} else {
+			found, err = env.member(x, elems)
 		}
-		return member(x, elems).Value(), nil
+		return found.Value(), err
 	}
 }
 
-func member(x value.Value, elems []value.Value) value.Tri {
-	found := value.False
-	for _, el := range elems {
-		switch equal(x, el) {
+// member looks for x from the first element on.
+func (e *Env) member(x value.Value, elems []value.Value) (value.Tri, error) {
+	found, passed := value.False, 0
+	for i := range elems {
+		if passed += min(x.Size(), elems[i].Size()); passed > passEvery {
+			if err := e.Pass(passed); err != nil {
+				return found, err
+			}
+			passed = 0
+		}
+		switch equal(x, elems[i]) {
 		case value.True:
-			return value.True
+			return value.True, nil
 		case value.Unknown:
 			found = value.Unknown
 		}
 	}
-	return found
+	return found, nil
 }
+
+// passEvery is how many bytes a search goes through between calls of Pass.
+const passEvery = 16 << 10
 
 // rowFree reports whether e has one value for a whole execution.
 func rowFree(e bound.Expr) bool {
@@ -99,17 +112,20 @@ func (e *Env) memberSet(key *bound.Binary, elems []value.Value) *memberSet {
 
 func isCollection(v value.Value) bool { return v.Kind() == value.KindList || v.Kind() == value.KindMap }
 
-func (s *memberSet) has(x value.Value) value.Tri {
+func (s *memberSet) has(e *Env, x value.Value) (value.Tri, error) {
 	if !s.scalars || x.IsNull() {
-		return member(x, s.elems)
+		return e.member(x, s.elems)
+	}
+	if err := e.Pass(x.Size()); err != nil {
+		return value.Unknown, err
 	}
 	for _, i := range s.byHash[value.Hash(x)] {
 		if equal(x, s.elems[i]) == value.True {
-			return value.True
+			return value.True, nil
 		}
 	}
 	if s.null {
-		return value.Unknown
+		return value.Unknown, nil
 	}
-	return value.False
+	return value.False, nil
 }

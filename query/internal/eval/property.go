@@ -184,7 +184,7 @@ func (c *compiler) slice(e *bound.Slice) Fn {
 		if low >= high {
 			return value.List(nil), nil
 		}
-		return value.List(l[low:high:high]), nil
+		return v.Part(low, high), nil
 	}
 }
 

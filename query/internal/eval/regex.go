@@ -27,10 +27,27 @@ const maxMatch = 1 << 28
 // stepMatch is how much of that work counts as one step.
 const stepMatch = 256
 
+// maxPatternText bounds the text of a pattern, and maxProgram what is made of it:
+// compiling cannot be interrupted either.
+const (
+	maxPatternText = 32 << 10
+	maxProgram     = 1 << 17
+)
+
 // maxPatterns is how many patterns an execution keeps compiled.
 const maxPatterns = 64
 
 func compilePattern(text string, span syntax.Span) *pattern {
+	tooLarge := func() *pattern {
+		return &pattern{err: fault.New(fault.ResourceExhausted, fault.Runtime, "ResourceExhausted", span,
+			"the regular expression is too large: it may have %d bytes, and repeated parts count as often as they may repeat", maxPatternText)}
+	}
+	if len(text) > maxPatternText {
+		return tooLarge()
+	}
+	if tree, err := resyntax.Parse(text, resyntax.Perl); err == nil && instructions(tree) > maxProgram {
+		return tooLarge()
+	}
 	re, err := regexp.Compile(`\A(?:` + text + `)\z`)
 	if err != nil {
 		// The inner text is compiled for a message without our own anchors.
@@ -56,6 +73,18 @@ func programSize(text string) int64 {
 		return 0
 	}
 	return int64(len(prog.Inst))
+}
+
+// instructions estimates the size of a pattern's program before it is made.
+func instructions(re *resyntax.Regexp) int64 {
+	n := int64(1 + len(re.Rune))
+	for _, sub := range re.Sub {
+		n = min(n+instructions(sub), maxProgram+1)
+	}
+	if re.Op == resyntax.OpRepeat {
+		n *= int64(max(re.Min, re.Max, 1))
+	}
+	return min(n, maxProgram+1)
 }
 
 // match tells whether all of s matches.
@@ -142,6 +171,9 @@ func (e *Env) pattern(text string, span syntax.Span) *pattern {
 		return p
 	}
 	p := compilePattern(text, span)
+	if err := e.step(len(text) + int(p.insts)); err != nil {
+		return &pattern{err: err}
+	}
 	if len(e.regex) >= maxPatterns {
 		e.regex = nil
 	}

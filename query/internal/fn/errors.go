@@ -58,38 +58,3 @@ func outOfRange(format string, args ...any) error {
 func overflow(format string, args ...any) error {
 	return fault.AtRuntime(fault.ArithmeticError, "IntegerOverflow", format, args...)
 }
-
-// Take asks for bytes of memory.
-func (c *Context) Take(bytes int) error {
-	c.taken += int64(bytes)
-	if c.Grow == nil {
-		return nil
-	}
-	return c.Grow(int64(bytes))
-}
-
-// Taken is what was taken so far, for a later GiveBack.
-func (c *Context) Taken() int64 { return c.taken }
-
-// GiveBack returns what was taken since Taken gave mark, for values that nobody
-// holds any more.
-func (c *Context) GiveBack(mark int64) {
-	if d := c.taken - mark; d > 0 {
-		c.taken = mark
-		c.Return(d)
-	}
-}
-
-// Return gives back bytes that were taken at any time.
-func (c *Context) Return(bytes int64) {
-	if c.Grow != nil && bytes > 0 {
-		_ = c.Grow(-bytes) // giving back cannot fail
-	}
-}
-
-func (c *Context) step(n int) error {
-	if c.Step == nil {
-		return nil
-	}
-	return c.Step(n)
-}

@@ -64,14 +64,17 @@ func last(_ *Context, args []value.Value) (value.Value, error) {
 
 func tail(_ *Context, args []value.Value) (value.Value, error) {
 	if l := args[0].AsList(); len(l) > 0 {
-		return value.List(l[1:]), nil
+		return args[0].Part(1, len(l)), nil
 	}
 	return args[0], nil
 }
 
 func reverse(c *Context, args []value.Value) (value.Value, error) {
-	if args[0].Kind() == value.KindString {
-		return value.String(reverseString(args[0].AsString())), nil
+	if s := args[0]; s.Kind() == value.KindString {
+		if err := c.Take(s.Size()); err != nil {
+			return value.Null, err
+		}
+		return value.String(reverseString(s.AsString())), nil
 	}
 	l := args[0].AsList()
 	if err := c.Take(len(l) * valueSize); err != nil {
@@ -94,9 +97,10 @@ func reverseString(s string) string {
 	return string(out)
 }
 
-func size(_ *Context, args []value.Value) (value.Value, error) {
+func size(c *Context, args []value.Value) (value.Value, error) {
 	if args[0].Kind() == value.KindString {
-		return value.Int(int64(utf8.RuneCountInString(args[0].AsString()))), nil
+		s := args[0].AsString()
+		return value.Int(int64(utf8.RuneCountInString(s))), c.Pass(len(s))
 	}
 	return value.Int(int64(len(args[0].AsList()))), nil
 }

@@ -12,8 +12,12 @@ import (
 
 func stringFuncs() []Func {
 	str := func(f func(string) string) func(*Context, []value.Value) (value.Value, error) {
-		return func(_ *Context, args []value.Value) (value.Value, error) {
-			return value.String(f(args[0].AsString())), nil
+		return func(c *Context, args []value.Value) (value.Value, error) {
+			s := args[0].AsString()
+			if err := c.Take(len(s)); err != nil {
+				return value.Null, err
+			}
+			return value.String(f(s)), nil
 		}
 	}
 	return []Func{
@@ -64,11 +68,14 @@ func stringFuncs() []Func {
 }
 
 func trimmer(space func(string) string, chars func(s, cut string) string) func(*Context, []value.Value) (value.Value, error) {
-	return func(_ *Context, args []value.Value) (value.Value, error) {
+	return func(c *Context, args []value.Value) (value.Value, error) {
+		s, out := args[0].AsString(), ""
 		if len(args) == 1 {
-			return value.String(space(args[0].AsString())), nil
+			out = space(s)
+		} else {
+			out = chars(s, args[1].AsString())
 		}
-		return value.String(chars(args[0].AsString(), args[1].AsString())), nil
+		return value.String(out), c.Pass(len(s) - len(out))
 	}
 }
 
@@ -86,42 +93,48 @@ func offset(s string, n int64) int {
 	return i
 }
 
-func substring(_ *Context, args []value.Value) (value.Value, error) {
+func substring(c *Context, args []value.Value) (value.Value, error) {
 	s, from := args[0].AsString(), args[1].AsInt()
 	if from < 0 {
 		return value.Null, outOfRange("the start of substring() must not be negative, but is %d", from)
 	}
-	s = s[offset(s, from):]
+	start := offset(s, from)
+	s = s[start:]
 	if len(args) == 3 {
 		n := args[2].AsInt()
 		if n < 0 {
 			return value.Null, outOfRange("the length of substring() must not be negative, but is %d", n)
 		}
 		s = s[:offset(s, n)]
+		start += len(s)
 	}
-	return value.String(s), nil
+	return value.String(s), c.Pass(start)
 }
 
-func left(_ *Context, args []value.Value) (value.Value, error) {
+func left(c *Context, args []value.Value) (value.Value, error) {
 	s, n := args[0].AsString(), args[1].AsInt()
 	if n < 0 {
 		return value.Null, outOfRange("the length of left() must not be negative, but is %d", n)
 	}
-	return value.String(s[:offset(s, n)]), nil
+	end := offset(s, n)
+	return value.String(s[:end]), c.Pass(end)
 }
 
-func right(_ *Context, args []value.Value) (value.Value, error) {
+func right(c *Context, args []value.Value) (value.Value, error) {
 	s, n := args[0].AsString(), args[1].AsInt()
 	if n < 0 {
 		return value.Null, outOfRange("the length of right() must not be negative, but is %d", n)
 	}
-	return value.String(s[offset(s, max(0, int64(utf8.RuneCountInString(s))-n)):]), nil
+	return value.String(s[offset(s, max(0, int64(utf8.RuneCountInString(s))-n)):]), c.Pass(2 * len(s))
 }
 
 func replace(c *Context, args []value.Value) (value.Value, error) {
 	s, old, with := args[0].AsString(), args[1].AsString(), args[2].AsString()
 	if old == "" {
 		return args[0], nil
+	}
+	if err := c.Pass(len(s)); err != nil {
+		return value.Null, err
 	}
 	if n := strings.Count(s, old); n > 0 {
 		if err := c.Take(len(s) + n*max(0, len(with)-len(old))); err != nil {
@@ -135,6 +148,9 @@ func split(c *Context, args []value.Value) (value.Value, error) {
 	s := args[0].AsString()
 	if args[1].Kind() == value.KindList {
 		return splitAny(c, s, args[1].AsList())
+	}
+	if err := c.Pass(len(s)); err != nil {
+		return value.Null, err
 	}
 	sep := args[1].AsString()
 	n := strings.Count(s, sep) + 1

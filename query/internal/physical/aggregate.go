@@ -110,6 +110,9 @@ func (o *aggregate) results(a, n int) error {
 		if err != nil {
 			return spec.at(err)
 		}
+		if err := o.f.env.Made(v); err != nil {
+			return spec.at(err)
+		}
 		col[i] = v
 	}
 	return nil
@@ -207,12 +210,16 @@ func (o *aggregate) findGroup(row int) (int, error) {
 	for _, c := range o.keyCols {
 		o.keyRow = append(o.keyRow, c[row])
 	}
+	size := rowSize(o.keyRow)
+	if err := o.f.pass(size); err != nil {
+		return 0, err
+	}
 	g, isNew := o.keys.add(o.keyRow)
 	if !isNew {
 		return g, nil
 	}
 	o.addGroup()
-	return g, o.f.grow(rowSize(o.keyRow) + int64(64*len(o.aggs)))
+	return g, o.f.grow(size + int64(64*len(o.aggs)))
 }
 
 func (o *aggregate) addGroup() {
@@ -240,6 +247,9 @@ func (o *aggregate) add(i, n int) error {
 	first := cols[0]
 	if a.count != nil {
 		for row := range n {
+			if err := o.f.pass(int64(first[row].Size())); err != nil {
+				return err
+			}
 			if err := o.f.grow(a.count.add(first[row])); err != nil {
 				return err
 			}
@@ -255,6 +265,9 @@ func (o *aggregate) add(i, n int) error {
 				o.argRow = append(o.argRow, c[row])
 			}
 			args = o.argRow
+		}
+		if err := o.f.pass(int64(args[0].Size())); err != nil {
+			return err
 		}
 		if err := o.states[g*len(o.aggs)+i].Add(args); err != nil {
 			return a.at(err)

@@ -109,6 +109,18 @@ func (x *exec) step(n int) error {
 // taken returns how many steps have been counted so far.
 func (x *exec) taken() int64 { return x.in.Budget.Steps - x.steps + int64(checkEvery-x.check) }
 
+// pass counts that some bytes of values are gone through at once, when they are
+// many; see fn.Context.Pass.
+func (x *exec) pass(bytes int64) error {
+	if bytes < 2*passBytes {
+		return nil
+	}
+	return x.step(int(bytes / passBytes))
+}
+
+// passBytes is how much of values is gone through in about the time of a step.
+const passBytes = 256
+
 // alive looks at the context and the clock.
 func (x *exec) alive() error {
 	if err := x.ctx.Err(); err != nil {

@@ -109,10 +109,14 @@ func (o *distinct) next() (*batch.Batch, error) {
 			for _, s := range o.slots {
 				o.row = append(o.row, in.Cols[s][i])
 			}
+			size := rowSize(o.row)
+			if err := o.f.pass(size); err != nil {
+				return nil, err
+			}
 			if _, isNew := o.seen.add(o.row); !isNew {
 				continue
 			}
-			if err := o.f.grow(rowSize(o.row)); err != nil {
+			if err := o.f.grow(size); err != nil {
 				return nil, err
 			}
 			o.sel = append(o.sel, i)

@@ -385,9 +385,13 @@ func (u *union) dedupe(in *batch.Batch) (*batch.Batch, error) {
 		for _, c := range in.Cols {
 			u.row = append(u.row, c[i])
 		}
+		size := rowSize(u.row)
+		if err := u.x.pass(size); err != nil {
+			return nil, err
+		}
 		if _, isNew := u.seen.add(u.row); isNew {
 			u.sel = append(u.sel, i)
-			if err := u.x.grow(rowSize(u.row)); err != nil {
+			if err := u.x.grow(size); err != nil {
 				return nil, err
 			}
 		}

@@ -281,6 +281,9 @@ func (o *shortestPath) join() error {
 	return nil
 }
 
+// walkBytes is what a walk takes besides its edges.
+const walkBytes = 48
+
 // walks lists the walks from a node back to where a side began, nearest edge
 // first. It goes level by level, so that depth costs no stack.
 func (o *shortestPath) walks(s *side, n value.NodeID) ([][]value.EdgeID, error) {
@@ -292,15 +295,16 @@ func (o *shortestPath) walks(s *side, n value.NodeID) ([][]value.EdgeID, error) 
 	for depth := s.at(n).depth; depth > 0; depth-- {
 		var next []partial
 		for _, p := range now {
+			before := len(next)
 			s.hops(p.at, func(h hop) {
 				next = append(next, partial{h.from, append(slices.Clone(p.walk), h.edge)})
 			})
-		}
-		if err := o.f.step(len(next)); err != nil {
-			return nil, err
-		}
-		if err := o.hold(int64(len(next) * 32)); err != nil {
-			return nil, err
+			if err := o.f.step(len(next) - before); err != nil {
+				return nil, err
+			}
+			if err := o.hold(int64((len(next) - before) * (walkBytes + 8*len(p.walk)))); err != nil {
+				return nil, err
+			}
 		}
 		now = next
 	}

@@ -109,7 +109,10 @@ func (o *sorter) add(in *batch.Batch) error {
 		}
 	}
 	if o.worst >= 0 {
-		in = o.better(in)
+		var err error
+		if in, err = o.better(in); err != nil {
+			return err
+		}
 	}
 	for i, c := range o.fresh {
 		o.cols[i] = append(o.cols[i], c[:in.N]...)
@@ -123,15 +126,20 @@ func (o *sorter) add(in *batch.Batch) error {
 
 // better keeps the rows of a batch, and their keys, that come before the worst
 // row held. An equal one comes behind it, for the order is stable.
-func (o *sorter) better(in *batch.Batch) *batch.Batch {
+func (o *sorter) better(in *batch.Batch) (*batch.Batch, error) {
 	o.sel = o.sel[:0]
 	for row := range in.N {
+		for _, c := range o.fresh {
+			if err := o.f.pass(int64(c[row].Size())); err != nil {
+				return nil, err
+			}
+		}
 		if o.beats(row) {
 			o.sel = append(o.sel, row)
 		}
 	}
 	if len(o.sel) == in.N {
-		return in
+		return in, nil
 	}
 	for i, c := range o.fresh {
 		for to, from := range o.sel {
@@ -141,7 +149,7 @@ func (o *sorter) better(in *batch.Batch) *batch.Batch {
 	o.begin(o.f.width)
 	o.gather(in, o.rows.slots, o.sel)
 	o.b.N = len(o.sel)
-	return &o.b
+	return &o.b, nil
 }
 
 func (o *sorter) beats(row int) bool {
@@ -163,9 +171,9 @@ func (o *sorter) sort() error {
 	var stop error
 	compared := 0
 	slices.SortStableFunc(order, func(a, b int) int {
-		if compared++; compared == checkEvery && stop == nil {
+		if compared += o.cost(a, b); compared >= checkEvery && stop == nil {
+			stop = o.f.step(compared)
 			compared = 0
-			stop = o.f.step(checkEvery)
 		}
 		if stop != nil {
 			return 0 // all equal: the sort is over soon
@@ -173,6 +181,15 @@ func (o *sorter) sort() error {
 		return o.compare(a, b)
 	})
 	return stop
+}
+
+// cost is how many steps a comparison takes at most: large keys are gone through.
+func (o *sorter) cost(a, b int) int {
+	steps := 1
+	for i := range o.cols {
+		steps += min(o.cols[i][a].Size(), o.cols[i][b].Size()) / (2 * passBytes)
+	}
+	return steps
 }
 
 func (o *sorter) compare(a, b int) int {

@@ -78,6 +78,9 @@ func (o *valueJoin) build() error {
 				o.table[h] = append(o.table[h], ids[i])
 			}
 		}
+		if err := o.f.step(n); err != nil {
+			return err
+		}
 		o.taken += int64(n) * nodeBytes
 		if err := o.f.grow(int64(n) * nodeBytes); err != nil {
 			return err

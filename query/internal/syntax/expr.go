@@ -1,8 +1,6 @@
 package syntax
 
 import (
-	"engram/query/internal/fault"
-
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
@@ -55,8 +53,7 @@ func (p *parser) operators(start Span, left Expr, least int) (Expr, error) {
 			return left, nil
 		}
 		if n >= maxChain {
-			return nil, fault.New(fault.ResourceExhausted, fault.CompileTime, "NestingTooDeep", span(t),
-				"more than %d operators follow each other", maxChain).
+			return nil, tooLong(span(t), "operators").
 				WithHint("Put values into a list, or a list parameter.")
 		}
 		switch {
@@ -156,7 +153,7 @@ func (p *parser) comparison(start Span, left Expr) (Expr, error) {
 			return chain, nil
 		}
 		if n >= maxChain {
-			return nil, tooDeep(span(p.peek()))
+			return nil, tooLong(span(p.peek()), "comparisons")
 		}
 		p.take()
 		next := span(p.peek())
@@ -241,7 +238,7 @@ func (p *parser) lookups(start Span, e Expr) (Expr, error) {
 	for n := 0; ; n++ {
 		t := p.peek()
 		if n >= maxChain {
-			return nil, tooDeep(span(t))
+			return nil, tooLong(span(t), "lookups")
 		}
 		var err error
 		switch {

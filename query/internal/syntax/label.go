@@ -12,7 +12,7 @@ func (p *parser) labelOr() (LabelExpr, error) {
 	left, err := p.labelAnd()
 	for n := 0; err == nil && p.mode&noBar == 0 && p.at("|"); n++ {
 		if n >= maxChain {
-			return nil, tooDeep(span(p.peek()))
+			return nil, tooLong(span(p.peek()), "labels")
 		}
 		p.take()
 		p.accept(":") // the old form a|:b
@@ -29,7 +29,7 @@ func (p *parser) labelAnd() (LabelExpr, error) {
 	left, err := p.labelNot()
 	for n := 0; err == nil && (p.at("&") || p.at(":") && p.mode&ofTypes == 0); n++ {
 		if n >= maxChain {
-			return nil, tooDeep(span(p.peek()))
+			return nil, tooLong(span(p.peek()), "labels")
 		}
 		colons := p.take().Value == ":"
 		var right LabelExpr

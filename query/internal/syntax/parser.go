@@ -135,6 +135,12 @@ func commaList[T any](p *parser, f func() (T, error)) ([]T, error) {
 	}
 }
 
+// tooLong is the error for more than maxChain of the same in a row.
+func tooLong(at Span, what string) *fault.Error {
+	return fault.New(fault.ResourceExhausted, fault.CompileTime, "NestingTooDeep", at,
+		"more than %d %s follow each other", maxChain, what)
+}
+
 // tooDeep is the error for nesting beyond MaxDepth.
 func tooDeep(at Span) error {
 	return fault.New(fault.ResourceExhausted, fault.CompileTime, "NestingTooDeep", at,
