@@ -4,8 +4,9 @@ import "strings"
 
 // Nearest returns the candidate with the smallest edit distance to word,
 // compared without case, or "" when none is near enough to be a misspelling: at
-// most one edit for up to four characters, two for up to eight, else three. Ties
-// go to the earlier candidate.
+// most one edit for up to four characters, two for up to eight, else three. Of
+// candidates that are as near, the one that begins like word for longer is taken,
+// then the earlier one.
 func Nearest(word string, candidates []string) string {
 	w := []rune(strings.ToUpper(word))
 	limit := 3
@@ -17,13 +18,24 @@ func Nearest(word string, candidates []string) string {
 	case len(w) <= 8:
 		limit = 2
 	}
-	best := ""
+	best, prefix := "", -1
 	for _, c := range candidates {
-		if d := distance(w, []rune(strings.ToUpper(c)), limit); d <= limit && d > 0 {
-			best, limit = c, d-1
+		other := []rune(strings.ToUpper(c))
+		d := distance(w, other, limit)
+		if d == 0 || d > limit || d == limit && commonPrefix(w, other) <= prefix && best != "" {
+			continue
 		}
+		best, limit, prefix = c, d, commonPrefix(w, other)
 	}
 	return best
+}
+
+func commonPrefix(a, b []rune) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // NearestName is Nearest for names whose case matters: one that differs only in

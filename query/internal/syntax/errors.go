@@ -47,7 +47,7 @@ func keywordsIn(expected []string) []string {
 	for _, e := range expected {
 		switch e {
 		case aClause:
-			list = append(list, clauseWords...)
+			list = append(append(list, clauseWords...), "EXPLAIN", "PROFILE", "BEGIN", "COMMIT", "ROLLBACK")
 		case "an operator":
 			list = append(list, "AND", "OR", "XOR", "IN", "STARTS", "ENDS", "CONTAINS", "IS NULL")
 		default:

@@ -138,6 +138,9 @@ var twoWords = map[string]bool{
 	"SHOW": true, "DROP": true, "ALTER": true, "LOAD": true, "AUDIT": true, "RECORD": true,
 }
 
+// droppedElsewhere are things that other databases drop.
+var droppedElsewhere = map[string]bool{"DATABASE": true, "USER": true, "ROLE": true, "ALIAS": true, "SERVER": true}
+
 // schemaWords are the words behind CREATE that make it a command on the schema.
 var schemaWords = map[string]bool{
 	"INDEX": true, "CONSTRAINT": true, "RELATION": true, "UNIQUE": true, "RANGE": true,
@@ -151,6 +154,9 @@ func (p *parser) unsupported() error {
 	if !laterClauses[strings.ToUpper(t.Value)] {
 		return nil
 	}
+	if is(t, "DROP") && !droppedElsewhere[strings.ToUpper(p.ahead(1).Value)] {
+		return unexpected(p.ahead(1), "INDEX", "CONSTRAINT", "RELATION TYPE", "LAYER")
+	}
 	if !twoWords[strings.ToUpper(t.Value)] {
 		return unsupportedHere(p, strings.ToUpper(t.Value))
 	}
@@ -161,7 +167,11 @@ func (p *parser) unsupported() error {
 func (p *parser) unsupportedSchema() error {
 	t, next := p.peek(), p.ahead(1)
 	if !schemaWords[strings.ToUpper(next.Value)] {
-		return unexpected(next, "a pattern such as (n)", "INDEX", "CONSTRAINT")
+		err := unexpected(next, "a pattern such as (n)", "INDEX", "CONSTRAINT")
+		if near := fault.Nearest(next.Value, []string{"FULLTEXT", "RANGE", "RELATION", "LAYER"}); isWord(next) && near != "" {
+			return hinted(err, "Did you mean "+near+"?")
+		}
+		return err
 	}
 	return unsupportedHere(p, upperWords(t, next))
 }

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"strings"
+	"unicode"
 
 	"engram/query/internal/fault"
 
@@ -34,7 +35,7 @@ var whole = map[string]string{"ORDER": " BY", "STARTS": " WITH", "ENDS": " WITH"
 // meant.
 func setHint(e *fault.Error, t *lexer.Token) {
 	sign := t.Value
-	if isPunct(t, "&") || isPunct(t, "|") {
+	if isPunct(t, "&") {
 		if rest := t.Pos.Filename[end(t):]; strings.HasPrefix(rest, t.Value) {
 			sign += t.Value
 		}
@@ -46,7 +47,42 @@ func setHint(e *fault.Error, t *lexer.Token) {
 		}
 		sign = strings.ToUpper(sign)
 	}
-	e.Hint = foreign[sign]
+	if e.Hint = foreign[sign]; e.Hint == "" {
+		e.Hint = prefixHint(t)
+	}
+}
+
+// prefixWords are keywords that stand before an operand.
+var prefixWords = []string{"DISTINCT", "NOT", "EXISTS", "COUNT", "COLLECT"}
+
+// prefixHint is the hint for a token that follows an operand: that may be a
+// misspelt keyword, as in RETURN DISTINC n.
+func prefixHint(t *lexer.Token) string {
+	if !isName(t) && t.Type != tInt && t.Type != tFloat && t.Type != tString && t.Type != tParam {
+		return ""
+	}
+	before := strings.TrimRight(t.Pos.Filename[:t.Pos.Offset], " \t\r\n")
+	word := before[strings.LastIndexFunc(before, func(r rune) bool { return !unicode.IsLetter(r) })+1:]
+	if word == "" || wordType(word) != tIdent {
+		return ""
+	}
+	if near := fault.Nearest(word, prefixWords); near != "" {
+		return "Did you mean " + near + " in place of " + word + "?"
+	}
+	return ""
+}
+
+// subqueryHint is the hint for what can't be a map projection of e: the name may
+// be a misspelt EXISTS { }.
+func subqueryHint(e Expr) string {
+	v, ok := e.(*Variable)
+	if !ok {
+		return ""
+	}
+	if near := fault.Nearest(v.Text, []string{"EXISTS", "COUNT", "COLLECT"}); near != "" {
+		return "Did you mean " + near + " { }?"
+	}
+	return ""
 }
 
 // hinted adds a hint to an error that has none.

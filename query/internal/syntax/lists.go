@@ -58,6 +58,9 @@ func (p *parser) comprehension(start Span) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
+		if t := p.peek(); isWord(t) {
+			return nil, unexpected(t, "WHERE", "|", ",", "]")
+		}
 		return p.listRest(start, e)
 	}
 	c := &ListComp{Var: v, List: list}

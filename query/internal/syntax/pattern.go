@@ -139,7 +139,14 @@ func (p *parser) selected() (*Pattern, error) {
 // path parses node (relationship node)*.
 func (p *parser) path() (*Pattern, error) {
 	if !p.at("(") {
-		return nil, unexpected(p.peek(), "a pattern such as (n)")
+		t := p.peek()
+		err := unexpected(t, "a pattern such as (n)")
+		if isWord(t) && isPunct(p.ahead(1), "(") {
+			if near := fault.Nearest(t.Value, []string{"shortestPath", "allShortestPaths"}); near != "" {
+				return nil, hinted(err, "Did you mean "+near+"?")
+			}
+		}
+		return nil, err
 	}
 	if first := p.ahead(1); isPunct(first, "(") {
 		return nil, repeatedPath(first)

@@ -226,7 +226,7 @@ func (p *parser) mapProjection(e Expr) (Expr, error) {
 			}
 			item, err := p.projectionItem()
 			if err != nil {
-				return nil, err
+				return nil, hinted(err, subqueryHint(e))
 			}
 			m.Items = append(m.Items, item)
 		}

@@ -1,9 +1,14 @@
 package syntax
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"engram/graph/value"
+	"engram/query/internal/fault"
+
+	"github.com/alecthomas/participle/v2/lexer"
 )
 
 // ValueType is a type that values can be tested for, as in x IS :: LIST<INTEGER>.
@@ -138,6 +143,15 @@ func (p *parser) valueType() (*ValueType, error) {
 	return t, err
 }
 
+// noType is the error for a token that begins no type.
+func noType(t *lexer.Token) error {
+	err := unexpected(t, "a type such as INTEGER or LIST<STRING>")
+	if near := fault.Nearest(t.Value, slices.Sorted(maps.Keys(typeWords))); isWord(t) && near != "" {
+		return hinted(err, "Did you mean "+near+"?")
+	}
+	return err
+}
+
 // oneType parses NAME, LIST<type> or ANY<type | type>, perhaps with NOT NULL.
 func (p *parser) oneType() (*ValueType, error) {
 	t := &ValueType{}
@@ -149,7 +163,7 @@ func (p *parser) oneType() (*ValueType, error) {
 		}
 	}
 	if n == 0 {
-		return nil, unexpected(p.peek(), "a type such as INTEGER or LIST<STRING>")
+		return nil, noType(p.peek())
 	}
 	for range n {
 		p.take()
