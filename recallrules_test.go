@@ -17,6 +17,10 @@ var rulesGraph = []string{
 	`UNWIND [['a', 'f'], ['f', 'g'], ['d', 'g']] AS p MATCH (x {id: p[0]}), (y {id: p[1]}) CREATE (x)-[:TEMPORALLY_PRECEDES]->(y)`,
 	`UNWIND [['a', 'e'], ['e', 'b']] AS p MATCH (x {id: p[0]}), (y {id: p[1]}) CREATE (x)-[:MENTIONS]->(y)`,
 	`MATCH (x {id: 'c'}), (y {id: 'b'}) CREATE (x)-[:ANSWERS]->(y)`,
+	`MATCH (x {id: 'g'}) SET x.importance = 0.9`,
+	`MATCH (x {id: 'f'}) SET x.created_at = datetime('2001-01-01')`,
+	`MATCH (x {id: 'a'}), (y {id: 'e'}) CREATE (x)-[:CONTRADICTS {weight: 0.5}]->(y)`,
+	`CREATE (:Memory {id: 'h', content: 'We painted the shed today'})`,            // as d said
 	`MATCH (x {id: 'a'}), (y {id: 'e'}) REINFORCE x REINFORCE y`, `SHOW LEARNING`, // the second writes what waits
 }
 
@@ -28,7 +32,7 @@ func TestRecallRules(t *testing.T) {
 		for _, s := range rulesGraph {
 			query(t, db, s, nil)
 		}
-		res := query(t, db, "RECALL 'what did Ann say of the blue boat today' DEPTH 3 LIMIT 20 YIELD node AS m, score RETURN m.id, score", nil)
+		res := query(t, db, "RECALL 'what did Ann say of the blue boat today' DEPTH 3 AT datetime('2026-01-01') LIMIT 20 YIELD node AS m, score RETURN m.id, score", nil)
 		return fmt.Sprint(res.Rows)
 	}
 	all := recall()

@@ -2,6 +2,7 @@ package activation
 
 import (
 	"container/heap"
+	"math"
 	"sort"
 )
 
@@ -59,7 +60,7 @@ type Rules struct {
 	// weight of its start, as a share.
 	Inhibition float64
 	// Similar is from where on two memories say the same, and Lateral what a copy
-	// loses then, as a share.
+	// loses then, as a share; the next one loses it twice, and so on.
 	Similar, Lateral float64
 	// Capacity is how much working memory holds.
 	Capacity int
@@ -98,8 +99,8 @@ func (r *Rules) ThresholdOf(c *Candidate) float64 {
 // stronger goes first: of two that contradict each other one is left. An
 // inhibitory edge counts only when its start was promoted, and takes Inhibition
 // times its weight times the start's weight off its end, as a share. similar, when
-// not nil, tells how much two nodes say the same, 0 to 1; a copy of a promoted one
-// loses Lateral. What is left has to reach the threshold. Then capacity cuts off
+// not nil, tells how much two nodes say the same, 0 to 1; a copy loses Lateral for
+// each promoted one that says the same. What is left has to reach the threshold. Then capacity cuts off
 // the weakest, and last structural nodes are promoted in their place.
 func Promote(cs []Candidate, edges []Inhibition, similar func(a, b ID) float64, less func(a, b ID) bool, r Rules) []Decision {
 	p := &promotion{rules: &r, similar: similar, less: less}
@@ -245,10 +246,11 @@ func (p *promotion) settle(i int) {
 	}
 	d.Weight *= 1 - min(loss, 1)
 	reason := Inhibited
-	if k, same := p.copyOf(i); same {
-		d.Weight *= 1 - p.rules.Lateral
-		if p.rules.Lateral > most {
-			d.By, d.Held, reason = p.out[k].ID, true, NearDuplicate
+	if first, n := p.copies(i); n > 0 {
+		left := math.Pow(1-p.rules.Lateral, float64(n))
+		d.Weight *= left
+		if 1-left > most {
+			d.By, d.Held, reason = p.out[first].ID, true, NearDuplicate
 		}
 	}
 	if p.reaches(i) {
@@ -259,17 +261,20 @@ func (p *promotion) settle(i int) {
 	d.Reason = reason
 }
 
-// copyOf finds a promoted node that says the same.
-func (p *promotion) copyOf(i int) (int, bool) {
+// copies counts the promoted nodes that say the same, and returns the first.
+func (p *promotion) copies(i int) (first, n int) {
 	if p.similar == nil {
-		return 0, false
+		return 0, 0
 	}
 	for _, k := range p.taken {
 		if p.similar(p.out[k].ID, p.out[i].ID) >= p.rules.Similar {
-			return k, true
+			if n == 0 {
+				first = k
+			}
+			n++
 		}
 	}
-	return 0, false
+	return first, n
 }
 
 // limit applies capacity, and promotes what structure demands.

@@ -171,6 +171,11 @@ func (tx *Tx) addWeight(id value.EdgeID, units int32) error {
 	return tx.charge(24)
 }
 
+// AnyActivity reports whether any node was used, as was learned.
+func (tx *Tx) AnyActivity() bool {
+	return len(tx.base.activity) > 0 || tx.w != nil && tx.w.learn != nil && len(tx.w.learn.activity) > 0
+}
+
 // Activity returns how a node was used, as was learned.
 func (tx *Tx) Activity(id value.NodeID) value.Activity {
 	n := uint64(id) / learn.PerBucket

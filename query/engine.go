@@ -25,6 +25,7 @@ import (
 	"engram/query/internal/access"
 	"engram/query/internal/bind"
 	"engram/query/internal/logical"
+	"engram/query/internal/mind"
 	"engram/query/internal/notice"
 	"engram/query/internal/physical"
 	"engram/query/internal/recall"
@@ -69,11 +70,13 @@ func RuleNames() []string { return logical.RuleNames() }
 type Engine struct {
 	opts  Options
 	cache *planCache
+	minds *mind.Minds
+	own   []*physical.Procedure // those that need the engine
 }
 
 // New makes an engine.
 func New(opts *Options) *Engine {
-	e := &Engine{}
+	e := &Engine{minds: mind.New()}
 	if opts != nil {
 		e.opts = *opts
 	}
@@ -85,6 +88,7 @@ func New(opts *Options) *Engine {
 		size = 1024
 	}
 	e.cache = newPlanCache(size)
+	e.own = []*physical.Procedure{showWorkingMemory(e.minds)}
 	return e
 }
 
@@ -131,7 +135,7 @@ func (e *Engine) plan(text string, g Reader) (*Plan, error) {
 }
 
 func (e *Engine) compile(parsed *syntax.Statement, g Reader) (*Plan, error) {
-	bound, err := bind.Bind(parsed, &bind.Options{Procedures: signatures{known{e.opts.Procedures}}})
+	bound, err := bind.Bind(parsed, &bind.Options{Procedures: signatures{known{e}}})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +147,7 @@ func (e *Engine) compile(parsed *syntax.Statement, g Reader) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := physical.Compile(tree, known{e.opts.Procedures})
+	program, err := physical.Compile(tree, known{e})
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +254,7 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 	if p.tree.Mode == syntax.Explain {
 		return &result.Result{Columns: p.Columns(), Plan: p.Explain(), Notices: slices.Clone(p.notices)}, nil
 	}
-	in := physical.Input{Reader: g, Params: params, Now: p.engine.opts.Now, Measure: p.tree.Mode == syntax.Profile}
+	in := physical.Input{Reader: g, Params: params, Now: p.engine.opts.Now, Measure: p.tree.Mode == syntax.Profile, Minds: p.engine.minds}
 	if p.Writes() {
 		w, ok := g.(Writer)
 		if !ok {

@@ -11,7 +11,7 @@ import (
 type Procedures = physical.Procedures
 
 // known finds the built-in procedures, then those of the options.
-type known struct{ more Procedures }
+type known struct{ engine *Engine }
 
 // Lookup implements Procedures.
 func (k known) Lookup(name string) (*physical.Procedure, bool) {
@@ -28,10 +28,15 @@ func (k known) Lookup(name string) (*physical.Procedure, bool) {
 	if p, ok := shows[name]; ok {
 		return p, true
 	}
-	if k.more == nil {
+	for _, p := range k.engine.own {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	if k.engine.opts.Procedures == nil {
 		return nil, false
 	}
-	return k.more.Lookup(name)
+	return k.engine.opts.Procedures.Lookup(name)
 }
 
 // builtIn are the built-in procedures in order of name.

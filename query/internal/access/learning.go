@@ -5,6 +5,8 @@ import "engram/graph/value"
 // LearningReader is what a Reader offers that keeps what was learned from use apart
 // from what was stored.
 type LearningReader interface {
+	// AnyActivity reports whether any node was used.
+	AnyActivity() bool
 	// Activity returns how a node was used; the zero value when it was not.
 	Activity(value.NodeID) value.Activity
 	// LearnedWeight returns what was learned to add to an edge's asserted weight, 0

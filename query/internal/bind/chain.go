@@ -158,6 +158,9 @@ func clauseExprs(c syntax.Clause, visit func(syntax.Expr)) {
 		for _, s := range c.From {
 			each(s.Node, s.Weight)
 		}
+		for _, o := range c.Options {
+			each(o.Args...)
+		}
 	}
 }
 

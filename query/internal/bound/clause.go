@@ -1,6 +1,8 @@
 package bound
 
 import (
+	"slices"
+
 	"engram/graph/schema"
 	"engram/query/internal/syntax"
 )
@@ -159,22 +161,46 @@ type (
 		Lenient    bool // what is there, or is not, is no error
 		Def        schema.Def
 	}
-	// Recall finds memories. Where reads Node's slot.
+	// Recall finds memories, activates nodes or compiles a text. Where reads Node's
+	// slot. Expressions that were left out are nil.
 	Recall struct {
 		syntax.Span
-		Query Expr
-		From  []Seed
-		Via   []string
-		Not   []string
-		Where Expr
-		Depth Expr
-		Limit Expr
-		// Reinforce says that the rows are of use.
-		Reinforce bool
-		Node      int // slot the candidate is put into for Where
-		Yields    []Yield
+		Verb         syntax.RecallVerb
+		Query        Expr
+		From         []Seed
+		Self         bool
+		Via          []string
+		Not          []string
+		Where        Expr
+		Depth        Expr
+		Limit        Expr
+		Layers       Expr
+		AsOf         Expr
+		Within       Expr
+		Since, Until Expr     // BETWEEN
+		Including    []string // of Included, in their order
+		Reference    Expr     // AT
+		Budget       Expr     // in tokens
+		Conversation Expr
+		Missing      Expr // NOT of EXPLAIN
+		Reinforce    bool // the rows are of use
+		Node         int  // slot the candidate is put into for Where
+		Yields       []Yield
 	}
 )
+
+// Included are what INCLUDING can ask for.
+var Included = []string{"SUPERSEDED", "FORGOTTEN", "TELEMETRY", "VERDICTS"}
+
+// Exprs returns the expressions of RECALL and its like, none of them nil.
+func (c *Recall) Exprs() []Expr {
+	all := []Expr{c.Query}
+	for _, s := range c.From {
+		all = append(all, s.Node, s.Weight)
+	}
+	all = append(all, c.Where, c.Depth, c.Limit, c.Layers, c.AsOf, c.Within, c.Since, c.Until, c.Reference, c.Budget, c.Conversation, c.Missing)
+	return slices.DeleteFunc(all, func(e Expr) bool { return e == nil })
+}
 
 // Item is an expression with the slot and column name it goes to.
 type Item struct {

@@ -127,7 +127,10 @@ func (f *clauseFormatter) clause(c Clause) {
 
 func (f *clauseFormatter) tail(word string, e Expr) {
 	if e != nil {
-		f.WriteString(" " + word + " ")
+		f.WriteString(" " + word)
+		if word != "" {
+			f.WriteByte(' ')
+		}
 		f.expr(e, 0)
 	}
 }
@@ -236,12 +239,19 @@ func (f *clauseFormatter) remember(c *Remember) {
 }
 
 func (f *clauseFormatter) recall(c *Recall) {
-	f.WriteString("RECALL ")
-	f.expr(c.Query, 0)
+	f.WriteString(c.Verb.String())
+	first := " FROM "
+	if c.Query == nil {
+		first = " "
+	}
+	f.tail("", c.Query)
 	for i, s := range c.From {
-		f.WriteString([...]string{", ", " FROM "}[boolInt(i == 0)])
+		f.WriteString([...]string{", ", first}[boolInt(i == 0)])
 		f.expr(s.Node, 0)
 		f.tail("WEIGHT", s.Weight)
+	}
+	if c.Self {
+		f.WriteString(" SELF")
 	}
 	f.types(" VIA :", c.Via)
 	f.types(" AGAINST :", c.Not)
@@ -250,7 +260,22 @@ func (f *clauseFormatter) recall(c *Recall) {
 		f.tail("WHERE", c.Where)
 	}
 	f.tail("DEPTH", c.Depth)
+	f.tail("IN LAYERS", c.Layers)
+	f.tail("AS OF", c.AsOf)
+	f.tail("WITHIN", c.Within)
+	f.tail("BETWEEN", c.Since)
+	f.tail("AND", c.Until)
+	if len(c.Including) > 0 {
+		f.WriteString(" INCLUDING " + strings.Join(c.Including, "|"))
+	}
+	f.tail("AT", c.Reference)
+	f.tail("BUDGET", c.Budget)
+	f.tail("OF CONVERSATION", c.Conversation)
+	f.tail("NOT", c.Missing)
 	f.tail("LIMIT", c.Limit)
+	if c.Reinforce {
+		f.WriteString(" REINFORCE")
+	}
 	f.yields(c.Yields)
 }
 

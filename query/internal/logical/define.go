@@ -202,11 +202,7 @@ func writeReads(op Op) Slots {
 		}
 		return out
 	case *Recall:
-		out := SlotsOf(o.Call.Query, o.Call.Where, o.Call.Depth, o.Call.Limit)
-		for _, s := range o.Call.From {
-			out = out.Union(SlotsOf(s.Node, s.Weight))
-		}
-		return out.Without(o.Call.Node)
+		return SlotsOf(o.Call.Exprs()...).Without(o.Call.Node)
 	}
 	return nil
 }

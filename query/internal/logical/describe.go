@@ -327,8 +327,63 @@ func (d *describer) detail(op Op) string {
 		return d.exprs(o.Exprs, ", ")
 	case *CallProc:
 		return o.Call.Name
+	case *Recall:
+		return d.recall(o.Call)
 	}
 	return ""
+}
+
+// recall shows what RECALL, ACTIVATE or COMPILE was asked.
+func (d *describer) recall(c *bound.Recall) string {
+	var out []string
+	if c.Query != nil {
+		out = append(out, d.expr(c.Query))
+	}
+	for i, s := range c.From {
+		text := d.expr(s.Node)
+		if s.Weight != nil {
+			text += " WEIGHT " + d.expr(s.Weight)
+		}
+		switch {
+		case i > 0:
+			out[len(out)-1] += ","
+		case c.Query != nil:
+			text = "FROM " + text
+		}
+		out = append(out, text)
+	}
+	if c.Self {
+		out = append(out, "SELF")
+	}
+	for _, t := range []struct {
+		word  string
+		names []string
+	}{{"VIA :", c.Via}, {"AGAINST :", c.Not}, {"INCLUDING ", c.Including}} {
+		if len(t.names) > 0 {
+			out = append(out, t.word+strings.Join(t.names, "|"))
+		}
+	}
+	for _, e := range []struct {
+		word string
+		expr bound.Expr
+	}{
+		{"WHERE", c.Where},
+		{"DEPTH", c.Depth},
+		{"IN LAYERS", c.Layers},
+		{"AS OF", c.AsOf},
+		{"WITHIN", c.Within},
+		{"BETWEEN", c.Since},
+		{"AND", c.Until},
+		{"AT", c.Reference},
+		{"BUDGET", c.Budget},
+		{"OF CONVERSATION", c.Conversation},
+		{"LIMIT", c.Limit},
+	} {
+		if e.expr != nil {
+			out = append(out, e.word+" "+d.expr(e.expr))
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 func (d *describer) within(w *Within) string {

@@ -99,13 +99,5 @@ func (b *builder) rememberExprs(c *bound.Remember) error {
 }
 
 func (b *builder) recallExprs(c *bound.Recall) error {
-	if err := b.exprs(c.Query, c.Where, c.Depth, c.Limit); err != nil {
-		return err
-	}
-	for _, s := range c.From {
-		if err := b.exprs(s.Node, s.Weight); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.exprs(c.Exprs()...)
 }

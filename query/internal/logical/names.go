@@ -1,5 +1,7 @@
 package logical
 
+import "engram/query/internal/syntax"
+
 // Name implements Op.
 func (*Argument) Name() string { return "Argument" }
 
@@ -111,4 +113,12 @@ func (*Eager) Name() string { return "Eager" }
 func (*Remember) Name() string { return "Remember" }
 
 // Name implements Op.
-func (*Recall) Name() string { return "Recall" }
+func (o *Recall) Name() string {
+	switch o.Call.Verb {
+	case syntax.VerbActivate:
+		return "Activate"
+	case syntax.VerbCompile:
+		return "Compile"
+	}
+	return "Recall"
+}

@@ -85,7 +85,7 @@ func exprsOf(op Op) []bound.Expr {
 	case *Remember:
 		add(o.Call.Text, o.Call.Props)
 	case *Recall:
-		add(o.Call.Query, o.Call.Where, o.Call.Depth, o.Call.Limit)
+		add(o.Call.Exprs()...)
 	}
 	return out
 }

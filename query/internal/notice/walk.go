@@ -149,10 +149,7 @@ func (w *walker) recalls(c *bound.Recall) {
 			w.relType(t, c.Span)
 		}
 	}
-	w.exprs(c.Query, c.Where)
-	for _, s := range c.From {
-		w.exprs(s.Node)
-	}
+	w.exprs(c.Exprs()...)
 }
 
 // exprs looks at expressions; nil ones are left out.

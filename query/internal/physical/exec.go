@@ -8,6 +8,7 @@ import (
 	"engram/query/internal/access"
 	"engram/query/internal/eval"
 	"engram/query/internal/fault"
+	"engram/query/internal/mind"
 	"engram/query/internal/recall"
 	"engram/query/internal/spool"
 )
@@ -66,6 +67,8 @@ type Input struct {
 	// Learn is told of memories that the statement used, at its end; nil: nothing
 	// is learned.
 	Learn func(value.Use)
+	// Minds are the working memories that ACTIVATE moves; nil: none is kept.
+	Minds *mind.Minds
 	// Measure counts rows and time per operator.
 	Measure bool
 	// Rows takes the rows of the result, which then has none and whose size the

@@ -2,43 +2,47 @@ package physical
 
 import (
 	"errors"
-	"math"
 
+	"engram/activation"
 	"engram/graph/value"
 	"engram/query/internal/batch"
 	"engram/query/internal/bound"
-	"engram/query/internal/eval"
 	"engram/query/internal/fault"
 	"engram/query/internal/logical"
 	"engram/query/internal/recall"
+	"engram/query/internal/syntax"
 )
 
-// recaller finds memories for every input row.
+// recaller runs RECALL, ACTIVATE or COMPILE for every input row.
 type recaller struct {
 	fan
 	def     *bound.Recall
-	query   eval.Fn
-	from    []eval.Fn
-	weights []eval.Fn
-	where   eval.Fn
-	depth   eval.Fn
-	limit   eval.Fn
+	args    recallArgs
+	explain bool // path or why is wanted
+	receipt bool
 
-	rows []recall.Row
+	rows recalled
 	pos  int
-	out  []recall.Row
+	out  []value.Value // of the batch at hand, a row's yields after the other's
 	view [][]value.Value
 	one  [1]value.Value
 }
 
+// recalled are the rows for one input row.
+type recalled interface {
+	count() int
+	field(i int, name string) value.Value
+}
+
 func (c *compiler) recall(o *logical.Recall) operator {
-	r := o.Call
-	out := &recaller{
-		fan: c.fan(o), def: r, query: c.fn(r.Query), where: c.fn(r.Where), depth: c.fn(r.Depth), limit: c.fn(r.Limit),
-	}
-	for _, s := range r.From {
-		out.from = append(out.from, c.fn(s.Node))
-		out.weights = append(out.weights, c.fn(s.Weight))
+	out := &recaller{fan: c.fan(o), def: o.Call, args: c.recallArgs(o.Call)}
+	for _, y := range o.Call.Yields {
+		switch y.Field {
+		case "path", "why", "salience", "recency":
+			out.explain = true
+		case "receipt":
+			out.receipt = true
+		}
 	}
 	return out
 }
@@ -52,9 +56,11 @@ func (o *recaller) next() (*batch.Batch, error) {
 	o.start()
 	o.out = o.out[:0]
 	for !o.full() {
-		if o.pos < len(o.rows) {
+		if o.rows != nil && o.pos < o.rows.count() {
 			o.src = append(o.src, o.row)
-			o.out = append(o.out, o.rows[o.pos])
+			for _, y := range o.def.Yields {
+				o.out = append(o.out, o.rows.field(o.pos, y.Field))
+			}
 			o.pos++
 			continue
 		}
@@ -72,86 +78,40 @@ func (o *recaller) next() (*batch.Batch, error) {
 	if len(o.src) == 0 {
 		return nil, nil
 	}
-	for _, y := range o.def.Yields {
-		col := o.col(y.Slot, len(o.out))
-		for i := range o.out {
-			col[i] = recallField(&o.out[i], y.Field)
+	for k, y := range o.def.Yields {
+		col := o.col(y.Slot, len(o.src))
+		for i := range col {
+			col[i] = o.out[i*len(o.def.Yields)+k]
 		}
 	}
 	return o.finish(), nil
 }
 
-func recallField(r *recall.Row, field string) value.Value {
-	switch field {
-	case "node":
-		return value.NodeRef(r.Node)
-	case "score":
-		return value.Float(r.Score)
-	case "lexical":
-		return value.Float(r.Lexical)
-	case "semantic":
-		return value.Float(r.Semantic)
-	case "activation":
-		return value.Float(r.Activation)
-	case "why":
-		return value.String(r.Why)
-	case "path":
-		if r.Path != nil {
-			return value.OfPath(r.Path)
-		}
-	}
-	return value.Null
-}
-
-// recall runs RECALL for the current row.
+// recall runs the clause for the current row.
 func (o *recaller) recall() error {
-	opts := recall.Options{Via: o.def.Via, Against: o.def.Not, Legs: o.f.in.Legs, Tuning: o.f.in.Tuning}
-	for _, y := range o.def.Yields {
-		opts.Explain = opts.Explain || y.Field == "path" || y.Field == "why"
-	}
-	if err := o.seeds(&opts); err != nil {
+	o.rows, o.pos = nil, 0
+	opts, nothing, err := o.options()
+	if err != nil || nothing {
 		return err
 	}
-	for _, n := range []struct {
-		fn   eval.Fn
-		to   *int
-		what string
-	}{{o.depth, &opts.Depth, "DEPTH"}, {o.limit, &opts.Limit, "LIMIT"}} {
-		if n.fn == nil {
-			continue
-		}
-		v, err := n.fn(&o.f.env, o.row)
-		if err != nil {
-			return err
-		}
-		if v.Kind() != value.KindInt || v.AsInt() < 0 {
-			return typeError("%s of RECALL needs an integer that is not negative, but got %s", n.what, v)
-		}
-		if *n.to = int(min(v.AsInt(), math.MaxInt32)); *n.to == 0 && n.what == "LIMIT" {
-			return nil // no rows were asked for, and 0 would mean the default
-		}
+	defer func() { o.f.env.Cols = o.cur.Cols }()
+	switch {
+	case o.def.Missing != nil:
+		o.rows, err = o.whyNot(opts)
+	case o.def.Verb == syntax.VerbActivate:
+		o.rows, err = o.activate(opts)
+	case o.def.Verb == syntax.VerbCompile:
+		o.rows, err = o.compile(opts)
+	default:
+		o.rows, err = o.memories(opts)
 	}
-	if o.where != nil {
-		o.view = append(o.view[:0], o.cur.Cols...)
-		for s, c := range o.view {
-			if c != nil {
-				o.view[s] = c[o.row : o.row+1]
-			}
-		}
-		opts.Where = o.keep
-	}
-	var err error
-	o.rows, err = recall.Run(o.f.ctx, o.f.r, opts)
-	o.pos = 0
-	o.f.env.Cols = o.cur.Cols
 	if errors.Is(err, recall.ErrNothingToSearch) {
 		return fault.AtRuntime(fault.ArgumentError, "NothingToSearch", "%s", err.Error()).Wrap(err)
 	}
-	if err != nil {
+	if err != nil || o.rows == nil {
 		return err
 	}
-	o.f.recalled(o.rows, o.def.Reinforce)
-	return o.f.step(len(o.rows) + 1)
+	return o.f.step(o.rows.count() + 1)
 }
 
 // keep evaluates WHERE for a candidate.
@@ -162,63 +122,194 @@ func (o *recaller) keep(n value.NodeID) (bool, error) {
 	o.one[0] = value.NodeRef(n)
 	o.view[o.def.Node] = o.one[:]
 	o.f.env.Cols = o.view
-	v, err := o.where(&o.f.env, 0)
+	v, err := o.args.where(&o.f.env, 0)
 	return v.AsBool(), err
 }
 
-// seeds reads the query, which is a text or nodes, and FROM.
-func (o *recaller) seeds(opts *recall.Options) error {
-	q, err := o.query(&o.f.env, o.row)
-	if err != nil {
-		return err
-	}
-	switch q.Kind() {
-	case value.KindString:
-		opts.Query = q.AsString()
-	case value.KindNode, value.KindList:
-		if err := addSeeds(opts, q, 1); err != nil {
-			return err
-		}
-	default:
-		return typeError("RECALL needs a text, a node or a list of nodes, but got a %s", q.Kind())
-	}
-	for i, from := range o.from {
-		v, err := from(&o.f.env, o.row)
-		if err != nil {
-			return err
-		}
-		weight := 1.0
-		if o.weights[i] != nil {
-			w, err := o.weights[i](&o.f.env, o.row)
-			if err != nil {
-				return err
-			}
-			if !w.IsNumber() {
-				return typeError("WEIGHT needs a number, but got a %s", w.Kind())
-			}
-			weight = w.AsFloat()
-		}
-		if err := addSeeds(opts, v, weight); err != nil {
-			return err
-		}
-	}
-	return nil
+// memoryRows are the rows of RECALL.
+type memoryRows struct {
+	rows    []recall.Row
+	receipt value.Value
 }
 
-func addSeeds(opts *recall.Options, v value.Value, weight float64) error {
-	switch v.Kind() {
-	case value.KindNull:
-		return nil
-	case value.KindNode:
-		opts.From = append(opts.From, recall.Seed{Node: v.NodeID(), Weight: weight})
-		return nil
-	case value.KindList:
-		for _, e := range v.AsList() {
-			if err := addSeeds(opts, e, weight); err != nil {
-				return err
-			}
-		}
-		return nil
+func (o *recaller) memories(opts recall.Options) (recalled, error) {
+	if o.receipt {
+		opts.Trace = &recall.Trace{}
 	}
-	return typeError("RECALL starts from nodes, but this is a %s", v.Kind())
+	rows, err := recall.Run(o.f.ctx, o.f.r, opts)
+	if err != nil {
+		return nil, err
+	}
+	o.f.recalled(rows, o.def.Reinforce)
+	out := &memoryRows{rows: rows}
+	if o.receipt {
+		out.receipt, err = o.receiptOf(&opts, rows)
+	}
+	return out, err
+}
+
+func (r *memoryRows) count() int { return len(r.rows) }
+
+func (r *memoryRows) field(i int, name string) value.Value {
+	row := &r.rows[i]
+	switch name {
+	case "node":
+		return value.NodeRef(row.Node)
+	case "score":
+		return value.Float(row.Score)
+	case "lexical":
+		return value.Float(row.Lexical)
+	case "semantic":
+		return value.Float(row.Semantic)
+	case "activation":
+		return value.Float(row.Activation)
+	case "salience":
+		return value.Float(row.Salience)
+	case "recency":
+		return value.Float(row.Recency)
+	case "why":
+		return value.String(row.Why)
+	case "path":
+		return pathOrNull(row.Path)
+	case "receipt":
+		return r.receipt
+	}
+	return value.Null
+}
+
+func pathOrNull(p *value.Path) value.Value {
+	if p == nil {
+		return value.Null
+	}
+	return value.OfPath(p)
+}
+
+// reasonRow is the row of EXPLAIN RECALL ... NOT.
+type reasonRow struct {
+	node     value.NodeID
+	recalled bool
+	reason   string
+}
+
+func (o *recaller) whyNot(opts recall.Options) (recalled, error) {
+	v, err := o.args.missing(&o.f.env, o.row)
+	if err != nil || v.IsNull() {
+		return nil, err
+	}
+	id := v.NodeID()
+	if v.Kind() == value.KindString {
+		found, err := o.f.r.NodesByID(v, nil)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fault.AtRuntime(fault.ArgumentError, "NoSuchNode", "there is no node with the id %s", v)
+		}
+		id = found[0]
+	} else if v.Kind() != value.KindNode {
+		return nil, typeError("NOT needs a node or its id, but got a %s", v.Kind())
+	}
+	row := &reasonRow{node: id}
+	row.recalled, row.reason, err = recall.WhyNot(o.f.ctx, o.f.r, opts, id)
+	return row, err
+}
+
+func (r *reasonRow) count() int { return 1 }
+
+func (r *reasonRow) field(_ int, name string) value.Value {
+	switch name {
+	case "node":
+		return value.NodeRef(r.node)
+	case "recalled":
+		return value.Bool(r.recalled)
+	}
+	return value.String(r.reason)
+}
+
+// activatedRows are the rows of ACTIVATE.
+type activatedRows []recall.Activated
+
+func (o *recaller) activate(opts recall.Options) (recalled, error) {
+	conversation, err := o.args.text(o, o.args.conversation, "OF CONVERSATION")
+	if err != nil {
+		return nil, err
+	}
+	var rows activatedRows
+	run := func(mind recall.Mind) (err error) {
+		rows, err = recall.Activate(o.f.ctx, o.f.r, opts, mind)
+		return err
+	}
+	if o.f.in.Minds == nil {
+		return rows, run(nil)
+	}
+	err = o.f.in.Minds.With(conversation, func(w *activation.WorkingMemory) error { return run(w) })
+	return rows, err
+}
+
+func (r activatedRows) count() int { return len(r) }
+
+func (r activatedRows) field(i int, name string) value.Value {
+	row := &r[i]
+	switch name {
+	case "node":
+		return value.NodeRef(row.Node)
+	case "activation":
+		return value.Float(row.Activation)
+	case "weight":
+		return value.Float(row.Weight)
+	case "promoted":
+		return value.Bool(row.Promoted)
+	case "suppressed_by":
+		if row.SuppressedBy != 0 {
+			return value.NodeRef(row.SuppressedBy)
+		}
+	case "path":
+		return pathOrNull(row.Path)
+	case "reason":
+		if row.Reason != "" {
+			return value.String(row.Reason)
+		}
+	}
+	return value.Null
+}
+
+// compiledRow is the row of COMPILE.
+type compiledRow struct{ *recall.Compiled }
+
+func (o *recaller) compile(opts recall.Options) (recalled, error) {
+	budget := recall.DefaultBudget
+	if err := o.args.count(o, o.args.budget, "BUDGET", &budget); err != nil {
+		return nil, err
+	}
+	c, err := recall.Compile(o.f.ctx, o.f.r, opts, budget)
+	if err != nil {
+		return nil, err
+	}
+	return compiledRow{c}, nil
+}
+
+func (compiledRow) count() int { return 1 }
+
+func (r compiledRow) field(_ int, name string) value.Value {
+	switch name {
+	case "text":
+		return value.String(r.Text)
+	case "tokens":
+		return value.Int(int64(r.Tokens))
+	case "nodes":
+		nodes := make([]value.Value, len(r.Nodes))
+		for i, n := range r.Nodes {
+			nodes[i] = value.NodeRef(n)
+		}
+		return value.List(nodes)
+	case "considered":
+		return value.Int(int64(r.Considered))
+	case "delivered":
+		return value.Int(int64(r.Delivered))
+	case "withheld":
+		return value.Int(int64(r.Withheld))
+	case "rule":
+		return value.String(r.Rule)
+	}
+	return value.Bool(r.RestReachable)
 }

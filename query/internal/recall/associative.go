@@ -22,6 +22,7 @@ func (r *run) associative() error {
 	if err != nil {
 		return err
 	}
+	src.screen = r.screen
 	r.spread, err = activation.Steps(r.ctx, src, seeds, activation.Params{
 		Residual: r.t.Residual, Depth: r.o.Depth, Factor: src.factor, EdgesPerNode: r.t.EdgesPerNode,
 		Unsorted: true, NoPaths: !r.o.Explain,
@@ -56,6 +57,9 @@ func (r *run) seeds() []activation.Seed {
 		if s.Weight > 0 {
 			seeds = append(seeds, activation.Seed{ID: activation.ID(s.Node), Weight: s.Weight})
 		}
+	}
+	if r.o.Self != 0 {
+		seeds = append(seeds, activation.Seed{ID: activation.ID(r.o.Self), Weight: r.t.SelfSeed})
 	}
 	r.began = make(map[value.NodeID]bool, len(seeds))
 	for _, s := range seeds {

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -17,22 +18,70 @@ func (r *run) lexical() error {
 		return nil
 	}
 	limit := max(r.t.Pool, r.t.PoolFactor*r.o.Limit)
-	hits, err := r.rankText(limit)
+	hits, err := r.rankText(limit, nil)
 	if err != nil {
 		return err
 	}
-	r.hits = hits
-	for _, h := range hits {
-		r.candidates.of(h.Node).lexical = h.Score / hits[0].Score
+	more := len(hits) == limit // others there may be no room for
+	if r.hits, err = r.screened(hits); err != nil {
+		return err
+	}
+	for _, h := range r.hits {
+		r.candidates.of(h.Node).lexical = h.Score / r.hits[0].Score
+	}
+	if more && (r.o.Where != nil || !r.screen.open()) {
+		return r.lexicalWithin(limit)
 	}
 	return nil
 }
 
-func (r *run) rankText(limit int) ([]access.TextHit, error) {
-	if ranker, ok := r.g.(access.TextRanker); ok {
-		return ranker.RankText(r.o.Query, limit, r.o.Limit, nil)
+// screened leaves out the hits that may neither be rows nor carry activation. What
+// is superseded carries it to what took its place.
+func (r *run) screened(hits []access.TextHit) ([]access.TextHit, error) {
+	if r.screen.open() {
+		return hits, nil
 	}
-	return r.g.SearchText(r.o.Query, limit, nil)
+	kept := hits[:0:0]
+	for _, h := range hits {
+		x, err := r.screen.state(h.Node)
+		if err != nil {
+			return nil, err
+		}
+		if x == Kept || x == IsSuperseded {
+			kept = append(kept, h)
+		} else {
+			r.drop(h.Node, x)
+		}
+	}
+	return kept, nil
+}
+
+// lexicalWithin searches again, now only what may be rows: a filter must not eat up
+// the hits that are looked at.
+func (r *run) lexicalWithin(limit int) error {
+	var bad error
+	hits, err := r.rankText(limit, func(id value.NodeID) bool {
+		x, err := r.dropped(id)
+		bad = cmp.Or(bad, err)
+		return bad == nil && x == Kept
+	})
+	if err = cmp.Or(bad, err); err != nil || len(hits) == 0 {
+		return err
+	}
+	if len(r.hits) == 0 {
+		r.hits = hits
+	}
+	for _, h := range hits {
+		r.candidates.of(h.Node).lexical = min(h.Score/r.hits[0].Score, 1)
+	}
+	return nil
+}
+
+func (r *run) rankText(limit int, keep func(value.NodeID) bool) ([]access.TextHit, error) {
+	if ranker, ok := r.g.(access.TextRanker); ok {
+		return ranker.RankText(r.o.Query, limit, r.o.Limit, keep)
+	}
+	return r.g.SearchText(r.o.Query, limit, keep)
 }
 
 // hasWord reports whether a text has a word that could be found: stop words are
@@ -45,7 +94,7 @@ func (r *run) hasWord(text string) bool {
 }
 
 func (r *run) needSeed() error {
-	if len(r.o.From) == 0 {
+	if len(r.o.From) == 0 && r.o.Self == 0 {
 		return ErrNothingToSearch
 	}
 	return nil

@@ -1,6 +1,9 @@
 package recall
 
-import "engram/graph/vocab"
+import (
+	"engram/activation"
+	"engram/graph/vocab"
+)
 
 // Tuning is what recall is tuned by, all in one place. Each value holds for
 // memories in general; the scoreboard of engramd bench recall shows what a change
@@ -42,6 +45,10 @@ type Tuning struct {
 	Speaker float64
 	// Learned is how much what an edge has learned counts beside what it asserts.
 	Learned float64
+	// SelfSeed is the weight of the self as a seed, against the best hit's 1.
+	SelfSeed float64
+	// Promotion holds what weighs memories by themselves and against each other.
+	Promotion activation.Rules
 	// Factors scale edges by relation type, forward and backward: how much the
 	// one end says about the other. Types without an entry have Other.
 	Factors map[string][2]float64
@@ -57,10 +64,21 @@ func DefaultTuning() Tuning {
 		Activation: 0.55,
 		Semantic:   0.1, SemanticFloor: 0.75, SemanticPool: 20,
 		Context: 0.4, ContextHits: 100,
-		Speaker: 0.2,
-		Learned: 1,
+		Speaker: 0.2, SelfSeed: 0.5, Promotion: rowRules(), Learned: 1,
 		Factors: factors(), Other: [2]float64{1, 1},
 	}
+}
+
+// similarRows is from where on two rows say the same.
+const similarRows = 0.95
+
+// rowRules are the rules by which rows hold each other back: more mildly than in
+// working memory, since who recalls asked for the best there are, and a copy may be
+// the one that is meant.
+func rowRules() activation.Rules {
+	r := activation.DefaultRules()
+	r.Similar, r.Lateral = similarRows, 0.5
+	return r
 }
 
 // contains joins a container with its parts.

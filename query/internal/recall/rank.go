@@ -1,11 +1,17 @@
 package recall
 
-import "slices"
+import (
+	"slices"
+
+	"engram/graph/value"
+)
 
 // ranked is a candidate with its score.
 type ranked struct {
 	*candidate
-	score float64
+	score  float64
+	heldBy value.NodeID // what lowered the score by contradicting it; 0: nothing
+	copy   bool         // or by saying the same
 }
 
 // rank returns the best candidates that may be rows, best first. It goes through
@@ -23,7 +29,7 @@ func (r *run) rank() ([]ranked, error) {
 		if err != nil {
 			return nil, err
 		}
-		x := ranked{c, score}
+		x := ranked{candidate: c, score: score}
 		if score <= 0 || !top.fits(x) {
 			continue
 		}
@@ -58,16 +64,20 @@ func (r *run) base(c *candidate) float64 {
 
 // bounds queues the candidates by the highest score that they could have.
 func (r *run) bounds() *boundQueue {
-	context, factor := 0.0, 1.0
+	context, speaker, most := 0.0, 1.0, 1.0
 	if r.containers != nil {
 		context = r.t.Context
 	}
 	if r.speakers != nil {
-		factor = 1 + r.t.Speaker
+		speaker = 1 + r.t.Speaker
+	}
+	if r.weigher != nil {
+		most = r.weigher.most()
 	}
 	q := &boundQueue{items: make([]bounded, len(r.candidates.all))}
 	for i := range r.candidates.all {
-		q.items[i] = bounded{float64((r.base(&r.candidates.all[i]) + context) * factor), int32(i)}
+		bound := float64((r.base(&r.candidates.all[i]) + context) * speaker)
+		q.items[i] = bounded{float64(bound * most), int32(i)}
 	}
 	q.build()
 	return q
@@ -93,6 +103,13 @@ func (r *run) score(c *candidate) (float64, error) {
 			score = float64(score * (1 + r.t.Speaker))
 		}
 	}
+	if r.weigher != nil && score > 0 {
+		salience, recency, err := r.weigher.of(c.node)
+		if err != nil {
+			return 0, err
+		}
+		score = float64(score * r.weigher.f.Weigh(salience, recency))
+	}
 	return score, nil
 }
 
@@ -104,13 +121,30 @@ func (r *run) keep(c *candidate) (bool, error) {
 	}
 	if c.lexical == 0 {
 		if ok, err := r.g.HasText(c.node); !ok || err != nil {
+			r.drop(c.node, WithoutText)
 			return false, err
 		}
 	}
-	if r.o.Where == nil {
-		return true, nil
+	x, err := r.dropped(c.node)
+	if x != Kept {
+		r.drop(c.node, x)
 	}
-	return r.o.Where(c.node)
+	return x == Kept, err
+}
+
+// dropped tells why a filter or WHERE leaves a node out.
+func (r *run) dropped(id value.NodeID) (Exclusion, error) {
+	if !r.screen.open() {
+		if x, err := r.screen.why(id); x != Kept || err != nil {
+			return x, err
+		}
+	}
+	if r.o.Where != nil {
+		if ok, err := r.o.Where(id); !ok || err != nil {
+			return DroppedByWhere, err
+		}
+	}
+	return Kept, nil
 }
 
 // ranking keeps the best rows, the worst of them first: a heap.

@@ -29,9 +29,17 @@ type Options struct {
 	Limit   int      // rows; 0: 10
 	// Where, when set, drops candidates before ranking.
 	Where func(value.NodeID) (bool, error)
-	Legs  Legs
+	// Filter drops candidates too.
+	Filter Filter
+	// Self is a further node to start from; 0: none.
+	Self value.NodeID
+	// Now is the reference time, by which memories are valid and old.
+	Now  Moment
+	Legs Legs
 	// Explain fills Row.Path and Row.Why, which costs more than ranking.
 	Explain bool
+	// Trace, when set, is filled with what a receipt tells.
+	Trace *Trace
 	// Tuning replaces DefaultTuning when it is set.
 	Tuning *Tuning
 }
@@ -69,9 +77,13 @@ func LegsOf(names []string) (Legs, error) {
 type Row struct {
 	Node       value.NodeID
 	Score      float64
-	Lexical    float64 // share of the best text score, 0 to 1
-	Semantic   float64 // similarity in meaning, 0 to 1
-	Activation float64 // share of the highest activation, 0 to 1
+	Lexical    float64      // share of the best text score, 0 to 1
+	Semantic   float64      // similarity in meaning, 0 to 1
+	Activation float64      // share of the highest activation, 0 to 1
+	Salience   float64      // 1: nothing speaks for or against it
+	Recency    float64      // 1: just used, or nobody knows
+	HeldBy     value.NodeID // what contradicts it; 0: nothing does
+	Copy       bool         // or says the same
 	Path       *value.Path
 	Why        string // one readable line
 	Seed       bool   // activation began here
@@ -84,6 +96,19 @@ var ErrNothingToSearch = errors.New("the query has no word to search for, and th
 // Run recalls. The same data and options give the same rows with the same bits;
 // ties are broken by external id.
 func Run(ctx context.Context, g access.Reader, o Options) ([]Row, error) {
+	r := newRun(ctx, g, o)
+	if err := r.find(); err != nil {
+		return nil, err
+	}
+	best, err := r.promoted()
+	if err != nil || r.ids.err != nil {
+		return nil, errors.Join(err, r.ids.err)
+	}
+	return r.rows(best)
+}
+
+// newRun fills in the defaults.
+func newRun(ctx context.Context, g access.Reader, o Options) *run {
 	if o.Depth == 0 {
 		o.Depth = 2
 	}
@@ -94,17 +119,19 @@ func Run(ctx context.Context, g access.Reader, o Options) ([]Row, error) {
 	if o.Tuning != nil {
 		t = *o.Tuning
 	}
-	r := &run{ctx: ctx, g: g, o: o, t: t, ids: ids{g: g}}
+	return &run{ctx: ctx, g: g, o: o, t: t, ids: ids{g: g}}
+}
+
+// find gathers the candidates.
+func (r *run) find() error {
+	r.screen = newScreen(r.g, r.o.Filter, r.o.Now)
+	r.weigher = newWeigher(r.g, &r.t, r.o.Now)
 	for _, step := range []func() error{r.lexical, r.semantic, r.associative, r.similar, r.contexts, r.speaker} {
 		if err := step(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	best, err := r.rank()
-	if err != nil || r.ids.err != nil {
-		return nil, errors.Join(err, r.ids.err)
-	}
-	return r.rows(best)
+	return nil
 }
 
 // run is one recall. Its steps find candidates, cheapest first, and note of each what
@@ -121,6 +148,8 @@ type run struct {
 	near       []float32 // the query's vector; nil: there is none, or it does not count
 	candidates candidates
 	spread     *activation.Result
+	screen     *screen
+	weigher    *weigher    // nil: nothing speaks for or against any memory
 	containers *containers // nil: nothing can be told
 	speakers   *speakers   // nil: the query names none
 }

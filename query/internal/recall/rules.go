@@ -33,6 +33,10 @@ func Rules() []Rule {
 		{"decay-transitive", "order in time spreads further than other relations", func(_ *Legs, t *Tuning) { t.DecayTransitive = t.Decay }},
 		{"learned", "what was learned from use adds to the weights of relations", func(_ *Legs, t *Tuning) { t.Learned = 0 }},
 		{"seed-floor", "weak hits are no seeds", func(_ *Legs, t *Tuning) { t.SeedFloor = 0 }},
+		{"salience", "importance, confidence and use weigh", func(_ *Legs, t *Tuning) { t.Promotion.Factors.Salience = 0 }},
+		{"recency", "what was used or stored lately weighs more", func(_ *Legs, t *Tuning) { t.Promotion.Factors.Recency = 0 }},
+		{"inhibition", "what is contradicted weighs less", func(_ *Legs, t *Tuning) { t.Promotion.Inhibition = 0 }},
+		{"duplicates", "what says the same as another weighs less", func(_ *Legs, t *Tuning) { t.Promotion.Lateral = 0 }},
 		{"seed-power", "strong seeds weigh over proportion", func(_ *Legs, t *Tuning) { t.SeedPower = 1 }},
 	}
 }

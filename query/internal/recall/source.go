@@ -26,6 +26,9 @@ type source struct {
 
 	hub int64 // more edges than that are not followed
 
+	screen     *screen // nil: everything carries activation
+	inhibitory value.KeyID
+
 	adjacent []value.Weighted
 	edges    []activation.Edge
 }
@@ -58,6 +61,7 @@ func newSource(g access.Reader, ids *ids, t *Tuning, via, against []string) (*so
 		}
 	}
 	s.weight, _ = g.Key("weight")
+	s.inhibitory, _ = g.Key(vocab.KeyInhibitory)
 	return s, nil
 }
 
@@ -155,6 +159,11 @@ func nodeOf(id activation.ID) value.NodeID { return value.NodeID(id) }
 func (s *source) read(id value.NodeID) error {
 	if err := s.expand(id); err != nil {
 		return err
+	}
+	if s.screen != nil {
+		if err := s.screen.carried(id, s); err != nil {
+			return err
+		}
 	}
 	for _, a := range s.adjacent {
 		if a.Node == id {

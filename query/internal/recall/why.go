@@ -14,7 +14,14 @@ func (r *run) rows(best []ranked) ([]Row, error) {
 	nodes := make([]value.NodeID, len(best))
 	for i, x := range best {
 		nodes[i] = x.node
-		rows[i] = Row{Node: x.node, Score: x.score, Lexical: x.lexical, Semantic: x.semantic, Activation: x.activation, Seed: r.began[x.node]}
+		rows[i] = Row{Node: x.node, Score: x.score, Lexical: x.lexical, Semantic: x.semantic, Activation: x.activation, Seed: r.began[x.node], Salience: 1, Recency: 1, HeldBy: x.heldBy, Copy: x.copy}
+		if r.weigher == nil || !r.o.Explain {
+			continue
+		}
+		var err error
+		if rows[i].Salience, rows[i].Recency, err = r.weigher.of(x.node); err != nil {
+			return nil, err
+		}
 	}
 	if !r.o.Explain || len(best) == 0 {
 		return rows, nil
@@ -30,6 +37,7 @@ func (r *run) rows(best []ranked) ([]Row, error) {
 		if rows[i].Why, err = r.why(x.candidate, words[i], rows[i].Path); err != nil {
 			return nil, err
 		}
+		rows[i].Why += r.weighed(&rows[i])
 	}
 	return rows, nil
 }
@@ -45,11 +53,51 @@ func (r *run) path(id value.NodeID) (*value.Path, error) {
 		return nil, nil
 	}
 	path := &value.Path{Nodes: []value.Value{value.NodeRef(value.NodeID(p.From))}}
+	at := value.NodeID(p.From)
 	for _, s := range p.Steps {
-		path.Edges = append(path.Edges, value.EdgeRef(value.EdgeID(s.Edge)))
-		path.Nodes = append(path.Nodes, value.NodeRef(value.NodeID(s.To)))
+		edge := value.EdgeID(s.Edge)
+		src, dst, _, _ := r.g.EdgeEnds(edge)
+		if at == src {
+			at = dst
+		} else {
+			at = src
+		}
+		path.Edges = append(path.Edges, value.EdgeRef(edge))
+		path.Nodes = append(path.Nodes, value.NodeRef(at))
+		if at == value.NodeID(s.To) {
+			continue
+		}
+		chain, err := r.screen.succession(at, r.ids.less)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range chain {
+			path.Edges = append(path.Edges, value.EdgeRef(a.Edge))
+			path.Nodes = append(path.Nodes, value.NodeRef(a.Node))
+			at = a.Node
+		}
 	}
 	return path, nil
+}
+
+// weighed tells what besides raised or lowered a row.
+func (r *run) weighed(row *Row) string {
+	out := ""
+	for _, f := range []struct {
+		name string
+		at   float64
+	}{{"salience", row.Salience}, {"recency", row.Recency}} {
+		if f.at < 0.995 || f.at >= 1.005 {
+			out += fmt.Sprintf("; %s %.2f", f.name, f.at)
+		}
+	}
+	switch {
+	case row.Copy:
+		out += "; says the same as " + r.ids.of(row.HeldBy)
+	case row.HeldBy != 0:
+		out += "; contradicted by " + r.ids.of(row.HeldBy)
+	}
+	return out
 }
 
 // why tells in one line what brought a memory up: the words it shares with the

@@ -162,21 +162,24 @@ type (
 		Alone  bool
 		As     *Name // or nil
 	}
-	// Recall is RECALL ... .
+	// Recall is RECALL, ACTIVATE or COMPILE: they share their options.
 	Recall struct {
 		Span
-		Query Expr
-		From  []*Seed
+		Verb  RecallVerb
+		Query Expr    // nil for ACTIVATE
+		From  []*Seed // what ACTIVATE begins at, or FROM
 		Self  bool
 		Via   []*Name
 		Not   []*Name // AGAINST
 		Where Expr
 		Depth Expr
 		Limit Expr
-		Yield []*YieldItem // nil: node, score
-		// Other options parse into Options and are refused by the binder until
-		// they are supported.
+		Yield []*YieldItem // nil: the usual ones
+		// Options are all others, in the order of the text.
 		Options []*RecallOption
+		// WhyNot tells that the statement is EXPLAIN ... NOT node: it is run, and
+		// tells why that node was not recalled.
+		WhyNot bool
 	}
 )
 
@@ -194,6 +197,19 @@ type Seed struct {
 	Node   Expr
 	Weight Expr
 }
+
+// RecallVerb tells clauses of the kind Recall apart.
+type RecallVerb uint8
+
+// The verbs.
+const (
+	VerbRecall RecallVerb = iota
+	VerbActivate
+	VerbCompile
+)
+
+// String returns the word.
+func (v RecallVerb) String() string { return [...]string{"RECALL", "ACTIVATE", "COMPILE"}[v] }
 
 // RecallOption is an option of RECALL that has no field of its own, such as IN
 // LAYERS or AS OF.

@@ -13,7 +13,7 @@ const aClause = "a clause such as MATCH, CREATE or RETURN"
 // clauseWords are the words that begin a clause.
 var clauseWords = strings.Fields(`MATCH OPTIONAL UNWIND WITH RETURN CREATE MERGE SET REMOVE
 	DELETE DETACH FOREACH CALL REMEMBER RECALL SHOW DROP SUPERSEDE CONTRADICT RESOLVE
-	REINFORCE FORGET RESTORE CONSOLIDATE PRUNE REVERT DECLARE`)
+	REINFORCE FORGET RESTORE CONSOLIDATE PRUNE REVERT DECLARE ACTIVATE COMPILE`)
 
 // afterClause is the error for a token that continues neither the last clause
 // of q nor q. Closing is what ends the query, "" for the end of the statement.
@@ -75,11 +75,40 @@ func followers(c Clause) []string {
 	case *Remember:
 		return []string{":Label", "LINK", "ALONE", "AS", aClause}
 	case *Recall:
-		return []string{
-			"FROM", "SELF", "VIA", "AGAINST", "WHERE", "DEPTH", "LIMIT", "YIELD", "REINFORCE", aClause,
-		}
+		return recallFollowers(c)
 	}
 	return []string{aClause}
+}
+
+// recallFollowers is followers for RECALL and its like: what the clause takes and
+// does not have yet.
+func recallFollowers(c *Recall) []string {
+	given := map[string]bool{
+		"FROM": len(c.From) > 0, "SELF": c.Self, "VIA": len(c.Via) > 0, "AGAINST": len(c.Not) > 0, "WHERE": c.Where != nil,
+		"DEPTH": c.Depth != nil, "LIMIT": c.Limit != nil, "YIELD": len(c.Yield) > 0,
+	}
+	for _, o := range c.Options {
+		given[o.Name] = true
+	}
+	var list []string
+	for _, o := range RecallOptions(c.Verb) {
+		if !given[o] && o != "NOT" {
+			list = append(list, o)
+		}
+	}
+	return append(list, aClause)
+}
+
+// RecallOptions returns the options that a clause takes.
+func RecallOptions(v RecallVerb) []string {
+	common := strings.Split("SELF|VIA|AGAINST|WHERE|DEPTH|IN LAYERS|AS OF|WITHIN|BETWEEN|INCLUDING|AT", "|")
+	switch v {
+	case VerbActivate:
+		return append(common, "LIMIT", "OF CONVERSATION", "YIELD")
+	case VerbCompile:
+		return append(append([]string{"FROM"}, common...), "BUDGET", "YIELD")
+	}
+	return append(append([]string{"FROM"}, common...), "LIMIT", "REINFORCE", "YIELD", "NOT")
 }
 
 // memoryFollowers is followers for a clause that changes memories.
@@ -128,7 +157,7 @@ func projectionFollowers(p *Projection) []string {
 
 // laterClauses are first words of clauses that this version does not run.
 var laterClauses = map[string]bool{
-	"ACTIVATE": true, "COMPILE": true, "REPLAY": true, "DROP": true, "ALTER": true,
+	"REPLAY": true, "DROP": true, "ALTER": true,
 	"AUDIT": true, "RECORD": true, "BEGIN": true, "COMMIT": true, "ROLLBACK": true, "LOAD": true,
 	"USE": true, "FINISH": true,
 }

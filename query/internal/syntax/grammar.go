@@ -112,6 +112,8 @@ type grammars struct {
 	query        *participle.Parser[gQuery]
 	clauses      map[lexer.TokenType]production
 	callSubquery production
+	activate     production
+	compile      production
 }
 
 // grammar builds the parsers at the first use.
@@ -139,6 +141,8 @@ var grammar = sync.OnceValue(func() *grammars {
 			kwRecall:   produce[gRecall](),
 		},
 		callSubquery: produce[gCallSubquery](),
+		activate:     produce[gActivate](),
+		compile:      produce[gCompile](),
 	}
 })
 

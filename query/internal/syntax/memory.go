@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"strings"
 
 	"engram/graph/value"
@@ -45,7 +46,32 @@ type gRecall struct {
 	Options []*gRecallOption `parser:"@@*"`
 }
 
-// gRecallOption is one option of RECALL. They may come in any order.
+// gActivate is ACTIVATE node [WEIGHT w], ... .
+type gActivate struct {
+	Tokens  []lexer.Token
+	Seeds   []*gSeed         `parser:"'ACTIVATE' @@ ( ',' @@ )*"`
+	Options []*gRecallOption `parser:"@@*"`
+}
+
+func (g *gActivate) clause() (Clause, error) {
+	r := &Recall{Span: spanOf(g.Tokens), Verb: VerbActivate, From: seeds(g.Seeds)}
+	return r, options(r, g.Options)
+}
+
+// gCompile is COMPILE 'intent' ... .
+type gCompile struct {
+	Tokens  []lexer.Token
+	Query   *gTextExpr       `parser:"'COMPILE' @@"`
+	Options []*gRecallOption `parser:"@@*"`
+}
+
+func (g *gCompile) clause() (Clause, error) {
+	r := &Recall{Span: spanOf(g.Tokens), Verb: VerbCompile, Query: g.Query.E}
+	return r, options(r, g.Options)
+}
+
+// gRecallOption is one option of RECALL, ACTIVATE or COMPILE. They may come in any
+// order; which clause takes which is the binder's.
 type gRecallOption struct {
 	Tokens    []lexer.Token
 	From      []*gSeed     `parser:"  'FROM' @@ ( ',' @@ )*"`
@@ -61,6 +87,9 @@ type gRecallOption struct {
 	Within    *gLayersExpr `parser:"| 'WITHIN' @@"`
 	From2     *gBound      `parser:"| 'BETWEEN' @@"`
 	To        *gBound      `parser:"  'AND' @@"`
+	Budget    *gLayersExpr `parser:"| 'BUDGET' @@ 'TOKENS'"`
+	Of        *gLayersExpr `parser:"| 'OF' 'CONVERSATION' @@"`
+	Missing   *gLayersExpr `parser:"| 'NOT' @@"`
 	Including []*gName     `parser:"| 'INCLUDING' @@ ( '|' @@ )*"`
 	At        *gLayersExpr `parser:"| 'AT' @@"`
 	Reinforce bool         `parser:"| @'REINFORCE'"`
@@ -74,15 +103,36 @@ type gSeed struct {
 
 func (g *gRecall) clause() (Clause, error) {
 	r := &Recall{Span: spanOf(g.Tokens), Query: g.Query.E}
+	return r, options(r, g.Options)
+}
+
+// options adds options to a clause.
+func options(r *Recall, list []*gRecallOption) error {
 	seen := map[string]bool{}
-	for _, o := range g.Options {
+	for _, o := range list {
 		name := o.into(r)
 		if seen[name] {
-			return nil, fault.Syntax("UnexpectedSyntax", spanOf(o.Tokens), "%s is given twice", name)
+			return fault.Syntax("UnexpectedSyntax", spanOf(o.Tokens), "%s is given twice", name)
+		}
+		if known := RecallOptions(r.Verb); !slices.Contains(known, name) {
+			return fault.Syntax("UnexpectedSyntax", spanOf(o.Tokens), "%s takes no %s", r.Verb, name).
+				WithHint("Its options are %s.", strings.Join(known, ", "))
 		}
 		seen[name] = true
 	}
-	return r, nil
+	return nil
+}
+
+func seeds(list []*gSeed) []*Seed {
+	var out []*Seed
+	for _, s := range list {
+		seed := &Seed{Span: spanOf(s.Tokens), Node: s.Node.E}
+		if s.Weight != nil {
+			seed.Weight = s.Weight.E
+		}
+		out = append(out, seed)
+	}
+	return out
 }
 
 // into puts the option into its field, or into Options when it has none, and
@@ -92,13 +142,7 @@ func (o *gRecallOption) into(r *Recall) string {
 	var args []Expr
 	switch name {
 	case "FROM":
-		for _, s := range o.From {
-			seed := &Seed{Span: spanOf(s.Tokens), Node: s.Node.E}
-			if s.Weight != nil {
-				seed.Weight = s.Weight.E
-			}
-			r.From = append(r.From, seed)
-		}
+		r.From = append(r.From, seeds(o.From)...)
 		return name
 	case "SELF":
 		r.Self = true
@@ -131,10 +175,16 @@ func (o *gRecallOption) into(r *Recall) string {
 		args = []Expr{o.From2.E, o.To.E}
 	case "INCLUDING":
 		for _, n := range o.Including {
-			args = append(args, &Literal{Span: n.N.Span, Value: value.String(strings.ToUpper(n.N.Text))})
+			args = append(args, &Literal{Span: n.N.Span, Value: value.String(n.N.Text)})
 		}
 	case "AT":
 		args = []Expr{o.At.E}
+	case "BUDGET":
+		args = []Expr{o.Budget.E}
+	case "OF":
+		name, args = "OF CONVERSATION", []Expr{o.Of.E}
+	case "NOT":
+		args = []Expr{o.Missing.E}
 	}
 	r.Options = append(r.Options, &RecallOption{Span: spanOf(o.Tokens), Name: name, Args: args})
 	return name

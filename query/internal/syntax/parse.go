@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"strings"
 
 	"engram/query/internal/fault"
@@ -40,7 +41,22 @@ func Parse(text string) (*Statement, error) {
 	if t := lex.Peek(); !t.EOF() {
 		return nil, trailing(tokens, lex, s.Query)
 	}
+	explainWhyNot(s)
 	return s, checkYieldStar(s.Query)
+}
+
+// explainWhyNot turns EXPLAIN ... RECALL ... NOT node into a statement that runs
+// and tells about the node in place of its plan.
+func explainWhyNot(s *Statement) {
+	if s.Mode != Explain || len(s.Query.Parts) != 1 {
+		return
+	}
+	for _, c := range s.Query.Parts[0].Clauses {
+		r, ok := c.(*Recall)
+		if ok && slices.ContainsFunc(r.Options, func(o *RecallOption) bool { return o.Name == "NOT" }) {
+			s.Mode, r.WhyNot = 0, true
+		}
+	}
 }
 
 // trailing is the error for what follows a complete query.

@@ -26,6 +26,10 @@ func (p *parser) schemaCommand() (production, error) {
 		return handmade((*parser).layer), nil
 	case is(t, "DECLARE"):
 		return handmade((*parser).declare), nil
+	case is(t, "ACTIVATE"):
+		return grammar().activate, nil
+	case is(t, "COMPILE"):
+		return grammar().compile, nil
 	case is(next, "INDEX"), is(next, "CONSTRAINT"):
 		return handmade((*parser).schemaChange), nil
 	case t.Type == kwCreate && indexTypes[strings.ToUpper(next.Value)] && is(p.ahead(2), "INDEX"):
@@ -336,12 +340,15 @@ func (p *parser) show() (*Call, error) {
 	t := p.take()
 	kind := p.shownKind()
 	next := p.peek()
+	if is(next, "WORKING") {
+		return p.showWorkingMemory(span(t))
+	}
 	name, ok := shown[strings.ToUpper(next.Value)]
 	if !ok || !isWord(next) {
 		if laterShown[strings.ToUpper(next.Value)] {
 			return nil, fault.Unsupported(span(t), "SHOW "+upperWords(next, p.ahead(1)))
 		}
-		return nil, unexpected(next, "INDEXES", "CONSTRAINTS", "PROCEDURES", "FUNCTIONS", "RELATION TYPES", "LAYERS", "PILLARS", "STATS")
+		return nil, unexpected(next, "INDEXES", "CONSTRAINTS", "PROCEDURES", "FUNCTIONS", "RELATION TYPES", "LAYERS", "PILLARS", "WORKING MEMORY", "LEARNING", "STATS")
 	}
 	p.take()
 	if name == "RELATION TYPES" {
@@ -353,7 +360,6 @@ func (p *parser) show() (*Call, error) {
 	if kind != "" {
 		c.Args = []Expr{&Literal{Span: span(t), Value: value.String(kind)}}
 	}
-	var err error
 	if name == "LEARNING" && p.acceptWord("SINCE") {
 		at, err := p.expr()
 		if err != nil {
@@ -361,29 +367,55 @@ func (p *parser) show() (*Call, error) {
 		}
 		c.Args = []Expr{at}
 	}
+	return c, p.showTail(c, span(t))
+}
+
+// showWorkingMemory parses SHOW WORKING MEMORY [OF CONVERSATION name].
+func (p *parser) showWorkingMemory(at Span) (*Call, error) {
+	p.take()
+	if err := p.expectWord("MEMORY"); err != nil {
+		return nil, err
+	}
+	c := &Call{Procedure: []string{"SHOW WORKING MEMORY"}, Show: true}
+	var conversation Expr = &Literal{Span: at, Value: value.String("")}
+	if p.acceptWord("OF") {
+		if err := p.expectWord("CONVERSATION"); err != nil {
+			return nil, err
+		}
+		var err error
+		if conversation, err = p.expr(); err != nil {
+			return nil, err
+		}
+	}
+	c.Args = []Expr{conversation}
+	return c, p.showTail(c, at)
+}
+
+// showTail parses what may stand behind any SHOW.
+func (p *parser) showTail(c *Call, at Span) (err error) {
 	if p.acceptKw(kwYield) {
 		c.HasYield = true
 		if p.accept("*") {
 			c.YieldStar = true
 		} else if c.Yield, err = commaList(p, p.yieldItem); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if p.acceptKw(kwWhere) {
 		if c.Where, err = p.expr(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if !c.HasYield {
 		c.HasYield, c.YieldStar = true, true
 	}
-	c.Span = p.since(span(t))
-	return c, nil
+	c.Span = p.since(at)
+	return nil
 }
 
 // laterShown are things that SHOW will list.
 var laterShown = map[string]bool{
-	"WORKING": true, "ALL": true, "RANGE": true, "TEXT": true,
+	"ALL": true, "RANGE": true, "TEXT": true,
 	"FULLTEXT": true, "VECTOR": true, "POINT": true, "LOOKUP": true, "UNIQUE": true, "UNIQUENESS": true,
 	"DATABASES": true, "DATABASE": true, "USERS": true, "ROLES": true, "SETTINGS": true, "TRANSACTIONS": true,
 }
