@@ -320,7 +320,7 @@ func TestFaultF16Histories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := open(filepath.Join(t.TempDir(), "data"), true, &graph.Options{TrimEntries: 500})
+	h, err := open(filepath.Join(t.TempDir(), "data"), true, &graph.Options{TrimEntries: 500, SnapshotBytes: 64 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,8 +342,8 @@ func TestFaultF16Histories(t *testing.T) {
 	for i := 0; i < epochs && !t.Failed() && (!long() || time.Now().Before(end)); i++ {
 		reader.look(t, h)
 		s.epoch(t, rounds)
-		if i == 0 || i < epochs/2 && !long() || i < 5 && long() {
-			used = max(used, s.used(t)) // until the log is trimmed for the first times
+		if i == 0 || i < epochs/2 && !long() || i < 10 && long() {
+			used = max(used, s.used(t)) // until the log has been trimmed some times
 		}
 	}
 	grown := s.used(t)
