@@ -33,6 +33,7 @@ var metrics = []metric{
 	{"write_tx_per_s", (*speedRun).write},
 	{"hop1_after_write", (*speedRun).hop1AfterWrite},
 	{"point_after_write", (*speedRun).pointAfterWrite},
+	{"load_notext_s", (*speedRun).loadWithoutText},
 }
 
 func metricNames() string {

@@ -38,7 +38,7 @@ func TestSpeed(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if last := lines[len(lines)-1]; last != "bench: passed 4, failed 0" {
+	if last := lines[len(lines)-1]; last != "bench: passed 5, failed 0" {
 		t.Errorf("the last line is %q", last)
 	}
 	rows := map[string]speedRow{}
@@ -50,7 +50,7 @@ func TestSpeed(t *testing.T) {
 		rows[r.Metric] = r
 	}
 	for metric, checksum := range map[string]string{
-		"load_s": "300:1500", "write_tx_per_s": "325:1550", "write_tx_per_s_64": "350:1600", "ft": "share 1.0000",
+		"load_s": "300:1500", "load_notext_s": "300:1500", "write_tx_per_s": "325:1550", "write_tx_per_s_64": "350:1600", "ft": "share 1.0000",
 	} {
 		if r := rows[metric]; r.Checksum != checksum || r.OK == nil || !*r.OK {
 			t.Errorf("%s: %+v, want the checksum %s", metric, r, checksum)

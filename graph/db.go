@@ -118,7 +118,7 @@ func start(driver store.Driver, loaded *loaded, ix *text.Index, opts Options, pl
 	ctx, stop := context.WithCancel(context.Background())
 	db.stop = stop
 	if loaded.textLater {
-		db.beginText(ctx)
+		db.beginText()
 	}
 	db.beginVectors(ctx)
 	if opts.manual {
@@ -164,6 +164,7 @@ func (db *DB) Close(ctx context.Context) error {
 	db.stop()
 	<-db.stopped
 	db.vectors.wait()
+	db.text.EndFilling()
 	if err := db.engine.Close(ctx); err != nil {
 		return wrap(err)
 	}

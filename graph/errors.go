@@ -82,6 +82,7 @@ var causes = []struct {
 	{commit.ErrTooLarge, LimitExceeded},
 	{commit.ErrSnapshotTooOld, SnapshotTooOld},
 	{text.ErrGone, SnapshotTooOld},
+	{text.ErrFilling, Busy},
 	{commit.ErrSlotDone, TxDone},
 	{commit.ErrClosed, Closed},
 	{store.ErrClosed, Closed},

@@ -32,13 +32,14 @@ const (
 // A crash, and Abort, leave the batches that were durable. A load that names its
 // source can be resumed then. A Loader is for one goroutine.
 type Loader struct {
-	db    *DB
-	ctx   context.Context //nolint:containedctx // of the whole load
-	fresh bool            // the graph was empty: build the topology at the end
-	ed    *topo.Editor    // when not fresh
-	base  *state
-	rec   *loadRecord // as it was last durable; nil when the source has no name
-	batch int         // keys
+	db        *DB
+	ctx       context.Context //nolint:containedctx // of the whole load
+	fresh     bool            // the graph was empty: build the topology at the end
+	textLater bool
+	ed        *topo.Editor // when not fresh
+	base      *state
+	rec       *loadRecord // as it was last durable; nil when the source has no name
+	batch     int         // keys
 	// doneNodes and doneEdges are what was there when the load was resumed.
 	doneNodes, doneEdges int64
 	first                value.NodeID // ids from here on are this load's
@@ -81,6 +82,10 @@ type LoadOptions struct {
 	// BatchKeys is about how many keys of the store are written in one batch, 1 to
 	// 60,000; 0 means 60,000.
 	BatchKeys int
+	// TextLater ends the load without filling the text index, when the graph was
+	// empty. That is done behind, from when the load has ended, or at the first
+	// search, which waits for it; or after opening the graph again.
+	TextLater bool
 }
 
 // Load begins a bulk load that cannot be resumed. It must be ended by Close or
@@ -117,6 +122,7 @@ func (db *DB) LoadFrom(ctx context.Context, o LoadOptions) (*Loader, error) {
 		return nil, err
 	}
 	l.first = value.NodeID(db.ids.node.next)
+	l.textLater = o.TextLater && l.fresh
 	if l.fresh {
 		// What is still in memory would be written together with a seq of this
 		// load, whose text comes last.

@@ -133,7 +133,11 @@ func (l *Loader) publish(complete bool) error {
 	from := &loaded{ctx: l.ctx, r: scanner{snap}, opts: &l.db.opts, seal: l.db.seal, state: snap.Version()}
 	// Nobody sees these documents before the topology has their nodes. It comes
 	// second, so that it and what filling the text takes are not in memory together.
-	err = l.db.text.Load(uint64(snap.Seq()), from.documents())
+	if l.textLater {
+		err = l.db.text.LoadLater(uint64(snap.Seq()), l.db.fillLater)
+	} else {
+		err = l.db.text.Load(uint64(snap.Seq()), from.documents())
+	}
 	var v *topo.Version
 	if err == nil {
 		v, err = from.topology()

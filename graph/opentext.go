@@ -48,6 +48,11 @@ func (l *loaded) openText(place place) (*text.Index, error) {
 // else gives nil.
 func (l *loaded) openTextLater(o text.Options) (*text.Index, error) {
 	applied, ok := text.Peek(o)
+	if ok && applied == 0 && l.state.topo.NodeCount(0) > 0 && !l.opts.Rebuild {
+		// A load left the text for later, or a crash did.
+		l.textLater = true
+		return text.OpenToFill(o)
+	}
 	if !ok || applied == 0 {
 		return nil, nil
 	}
@@ -64,16 +69,20 @@ func (l *loaded) openTextLater(o text.Options) (*text.Index, error) {
 
 // beginText starts an index that is opened later. If it turns out to be damaged,
 // it is filled anew as of a snapshot taken then.
-func (db *DB) beginText(ctx context.Context) {
-	db.text.Begin(func(load func(seq uint64, docs iter.Seq2[text.Doc, error]) error) error {
-		snap, err := db.engine.Snapshot()
-		if err != nil {
-			return err
-		}
-		defer snap.Close()
-		from := &loaded{ctx: ctx, r: scanner{snap}, opts: &db.opts, seal: db.seal, state: snap.Version()}
-		return load(uint64(snap.Seq()), from.documents())
-	})
+func (db *DB) beginText() {
+	db.text.Begin(db.fillLater)
+}
+
+// fillLater hands the text of all nodes to load, as of a snapshot taken now.
+func (db *DB) fillLater(load func(seq uint64, docs iter.Seq2[text.Doc, error]) error) error {
+	ctx := context.Background() // the index ends it when it is closed
+	snap, err := db.engine.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer snap.Close()
+	from := &loaded{ctx: ctx, r: scanner{snap}, opts: &db.opts, seal: db.seal, state: snap.Version()}
+	return load(uint64(snap.Seq()), from.documents())
 }
 
 // textIdentity names the database in its text index.

@@ -25,13 +25,15 @@ type importCommand struct {
 	Restart bool     `help:"Give up an unfinished import of other CSV files: what it brought stays and is merged with."`
 	Ack     bool     `help:"Print a line ACK <seq> <lines> for every transaction once it is durable."`
 	Begin   bool     `help:"With --ack: print a line BEGIN <lines> before every transaction." name:"ack-begin"`
+	NoText  bool     `help:"Leave the text index for later: it is filled when the namespace is open, or by the first search, which waits. CSV files into an empty namespace only."`
 	Quiet   bool     `help:"No progress bar." short:"q"`
 }
 
 // Help is shown by --help.
 func (importCommand) Help() string {
 	return `Importing a file again changes nothing: nodes are found by id, edges by ends and type. CSV files are loaded in
-bulk into an empty namespace; when that is interrupted, importing the same files again goes on from there.
+bulk into an empty namespace; when that is interrupted, importing the same files again goes on from there. Most of
+the time goes into the text index, which --no-text leaves to the background of whoever has the namespace open next.
 
 Memories are JSON Lines: {"id", "text"} and optionally conversation, session, date, speaker, title.
 CSV headers are id,label,... and src,dst,type,..., or neo4j-admin's :ID, :LABEL, :START_ID, :END_ID, :TYPE
@@ -59,8 +61,8 @@ func (c *importCommand) Run(a *app) error {
 		}
 		return c.graph(a)
 	case csv == 0 && len(c.Files) == 1:
-		if c.Restart {
-			return &usageError{errors.New("--restart goes with CSV files")}
+		if c.Restart || c.NoText {
+			return &usageError{errors.New("--restart and --no-text go with CSV files")}
 		}
 		return c.memories(a)
 	}
@@ -172,7 +174,7 @@ func (c *importCommand) run(a *app, fn func(importer.Options) (importer.Report, 
 
 // options set up the progress bar, on a terminal only, and the acknowledgements.
 func (c *importCommand) options(a *app, files ...string) (opts importer.Options, done func()) {
-	opts, done = importer.Options{Batch: c.Batch, Restart: c.Restart}, func() {}
+	opts, done = importer.Options{Batch: c.Batch, Restart: c.Restart, NoText: c.NoText}, func() {}
 	if c.Ack {
 		opts.Ack = func(seq uint64, lines int) { a.printf("ACK %d %d\n", seq, lines) }
 	}

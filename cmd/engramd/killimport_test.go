@@ -51,7 +51,11 @@ func TestKillGraphImport(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	acks := strings.Count(string(out), "ACK ")
-	t.Logf("%d batches; the largest resident size was %d MiB", acks, maxResident(whole)>>20)
+	budget := importBudget(t, filepath.Join(dir, "whole"), nodes+edges)
+	t.Logf("%d batches; the largest resident size was %d MiB of %d", acks, maxResident(whole)>>20, budget>>20)
+	if maxResident(whole) > budget {
+		t.Errorf("the import took %d MiB; its budget is %d", maxResident(whole)>>20, budget>>20)
+	}
 	if acks <= importKills {
 		t.Fatalf("%d batches are too few to be interrupted %d times", acks, importKills)
 	}
@@ -72,7 +76,19 @@ func TestKillGraphImport(t *testing.T) {
 		t.Fatalf("the last one: %v\n%s", err, out)
 	}
 	t.Logf("after %d kills the last one had a largest resident size of %d MiB", kills, maxResident(last)>>20)
+	if maxResident(last) > budget {
+		t.Errorf("the last import took %d MiB; its budget is %d", maxResident(last)>>20, budget>>20)
+	}
 	compareGraphs(t, filepath.Join(dir, "whole"), filepath.Join(dir, "killed"))
+}
+
+// importBudget is how much memory an import may take, its file's pages included; see
+// the section on bulk loads in graph/DESIGN.md.
+func importBudget(t *testing.T, data string, elements int) int64 {
+	t.Helper()
+	info, err := os.Stat(graphFile(data))
+	must(t, err)
+	return info.Size() + 256<<20 + 60*int64(elements)
 }
 
 // writeGraph writes two CSV files with a few edges that repeat earlier ones.

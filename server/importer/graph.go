@@ -166,7 +166,7 @@ func (g *graphImport) progress() {
 // load fills an empty database in bulk, behind what an interrupted import of the
 // same files left.
 func (g *graphImport) load(db *engram.DB) error {
-	load, err := db.LoadFrom(g.ctx, engram.LoadOptions{Source: g.fingerprint(), BatchKeys: g.batch})
+	load, err := db.LoadFrom(g.ctx, engram.LoadOptions{Source: g.fingerprint(), BatchKeys: g.batch, TextLater: g.opts.NoText})
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,9 @@ type Options struct {
 	// Restart gives up an unfinished import of a graph, if there is one: what it
 	// brought stays, and this import merges with it.
 	Restart bool
+	// NoText leaves filling the text index for later when a graph is loaded in
+	// bulk: it is done behind, or at the first search, which waits for it.
+	NoText bool
 	// Progress, when set, is told the bytes read so far, after every
 	// transaction.
 	Progress func(bytes int64)

@@ -16,17 +16,17 @@ func (ix *Index) follow(ctx context.Context) {
 	defer close(ix.done)
 	ticker := time.NewTicker(ix.opts.FlushEvery)
 	defer ticker.Stop()
-	if l := ix.pending(); l != nil {
-		select {
-		case <-ctx.Done():
-			return
-		case <-l.wanted:
-		case <-ticker.C:
-		}
-		ix.openNow(l)
-	}
 	failures, skip := 0, 0
 	for {
+		if l := ix.pending(); l != nil && ix.usable() == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-l.wanted:
+			case <-ticker.C:
+			}
+			ix.openNow(l)
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -37,7 +37,7 @@ func (ix *Index) follow(ctx context.Context) {
 			continue
 		}
 		skip = 0
-		if err := ix.Flush(); err != nil {
+		if err := ix.flushOpen(); err != nil {
 			failures = min(failures+1, 6)
 			skip = 1 << failures // a full disk: try again ever later
 			continue
@@ -62,9 +62,15 @@ func (ix *Index) Flush() error {
 	if err := ix.opened(); err != nil {
 		return err
 	}
+	return ix.flushOpen()
+}
+
+// flushOpen is Flush of what is open: LoadLater may have come, and then there is
+// nothing that could be written.
+func (ix *Index) flushOpen() error {
 	ix.flushLock.Lock()
 	defer ix.flushLock.Unlock()
-	if err := ix.usable(); err != nil {
+	if err := ix.usable(); err != nil || ix.pending() != nil {
 		return err
 	}
 	return ix.flushLocked(false)

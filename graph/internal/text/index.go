@@ -27,6 +27,7 @@ type Index struct {
 	late      *late         // nil once the index is open
 	durable   atomic.Uint64 // newest published seq
 	closed    atomic.Bool
+	leaving   atomic.Bool // see EndFilling
 	broken    atomic.Pointer[error]
 
 	// flushLock is held while writing to disk.
@@ -247,7 +248,7 @@ func (ix *Index) Close() error {
 		<-ix.done
 	}
 	if l := ix.pending(); l != nil && ix.broken.Load() == nil {
-		if l.docs.Load() < closingDocs {
+		if l.fill || l.docs.Load() < closingDocs {
 			ix.abandon(l)
 		} else {
 			ix.openNow(l)

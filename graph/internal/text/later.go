@@ -6,6 +6,7 @@ import (
 	"iter"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Opening an index means reading all of it once, see openable. OpenLater leaves
@@ -21,6 +22,7 @@ type late struct {
 	done    chan struct{} // closed when gen or err is there
 	gen     *generation   // the first one
 	err     error
+	fill    bool         // all of it is made anew, whatever is on disk
 	queue   []queued     // guarded by Index.writeLock
 	docs    atomic.Int64 // in queue
 }
@@ -74,6 +76,48 @@ func OpenLater(o Options, applied uint64, docs []Doc) (*Index, error) {
 	return ix, nil
 }
 
+// OpenToFill opens an index that is to be filled anew, which is left to the follower
+// like opening. Begin has to be called before anything else.
+func OpenToFill(o Options) (*Index, error) {
+	ix, err := newIndex(o)
+	if err != nil {
+		return nil, err
+	}
+	ix.late = &late{fill: true, wanted: make(chan struct{}), done: make(chan struct{})}
+	ix.durable.Store(o.Head)
+	return ix, nil
+}
+
+// LoadLater is Load left to the follower: rebuild is called at the first search or a
+// little later, and calls load with the documents as of some seq not before this
+// one. Until then searches wait; what is published is kept and added. Closing before
+// leaves the index as it is on disk. An index without a directory is filled now.
+func (ix *Index) LoadLater(seq uint64, rebuild func(load func(seq uint64, docs iter.Seq2[Doc, error]) error) error) error {
+	if err := ix.opened(); err != nil {
+		return err
+	}
+	ix.flushLock.Lock()
+	defer ix.flushLock.Unlock()
+	if err := ix.usable(); err != nil {
+		return err
+	}
+	if ix.disk == nil {
+		return rebuild(ix.loadMemory)
+	}
+	ix.opts.Rebuild = rebuild
+	ix.writeLock.Lock()
+	defer ix.writeLock.Unlock()
+	ix.genLock.Lock()
+	defer ix.genLock.Unlock()
+	ix.late = &late{applied: ix.gens[len(ix.gens)-1].base.seq, fill: true, wanted: make(chan struct{}), done: make(chan struct{})}
+	ix.durable.Store(max(seq, ix.durable.Load()))
+	select {
+	case ix.kick <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
 // Begin starts the follower of an index got from OpenLater.
 func (ix *Index) Begin(rebuild func(load func(seq uint64, docs iter.Seq2[Doc, error]) error) error) {
 	ix.opts.Rebuild = rebuild
@@ -96,10 +140,30 @@ func (ix *Index) opened() error {
 	return l.wait()
 }
 
+// patience is how long a search waits for an index that is being filled: less than a
+// statement may take by default.
+const patience = 20 * time.Second
+
 func (l *late) wait() error {
 	l.once.Do(func() { close(l.wanted) })
 	<-l.done
 	return l.err
+}
+
+// waitToSearch is wait, but not for ever.
+func (l *late) waitToSearch() error {
+	if !l.fill {
+		return l.wait()
+	}
+	l.once.Do(func() { close(l.wanted) })
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-l.done:
+		return l.err
+	case <-timer.C:
+		return ErrFilling
+	}
 }
 
 // enqueue keeps a change of an index that is not open. The write lock is held.
@@ -126,12 +190,16 @@ func (ix *Index) openNow(l *late) {
 func (ix *Index) openLate(l *late) error {
 	ix.flushLock.Lock()
 	defer ix.flushLock.Unlock()
-	d, b, err := openDisk(ix.opts, ix.print)
-	if err != nil {
-		return err
+	var b *base
+	if ix.disk == nil {
+		d, found, err := openDisk(ix.opts, ix.print)
+		if err != nil {
+			return err
+		}
+		ix.disk, b = d, found
 	}
-	ix.disk = d
-	if b.seq != l.applied {
+	if l.fill || b.seq != l.applied {
+		var err error
 		if b, err = ix.rebuild(); err != nil {
 			return err
 		}
@@ -152,7 +220,7 @@ func (ix *Index) openLate(l *late) error {
 	l.gen, l.queue = g, nil
 	ix.durable.Store(max(ix.durable.Load(), b.seq))
 	ix.genLock.Lock()
-	ix.late = nil
+	ix.late, ix.gens = nil, nil
 	ix.genLock.Unlock()
 	ix.install(g)
 	return nil
@@ -164,7 +232,7 @@ func (ix *Index) rebuild() (b *base, err error) {
 		return nil, errNotRebuilt
 	}
 	err = ix.opts.Rebuild(func(seq uint64, docs iter.Seq2[Doc, error]) error {
-		b, err = ix.replaceDisk(seq, docs)
+		b, err = ix.replaceDisk(seq, whileOpen(ix, docs))
 		return err
 	})
 	if err == nil && b == nil {
@@ -174,6 +242,25 @@ func (ix *Index) rebuild() (b *base, err error) {
 		return nil, fmt.Errorf("text index: rebuild: %w", err)
 	}
 	return b, nil
+}
+
+// EndFilling gives up a filling that is under way or would begin: the index is about
+// to be closed, and what the documents are read from even before it.
+func (ix *Index) EndFilling() { ix.leaving.Store(true) }
+
+// whileOpen ends the documents with an error once nobody waits for them any more.
+func whileOpen(ix *Index, docs iter.Seq2[Doc, error]) iter.Seq2[Doc, error] {
+	return func(yield func(Doc, error) bool) {
+		for doc, err := range docs {
+			if ix.leaving.Load() || ix.closed.Load() {
+				yield(Doc{}, ErrClosed)
+				return
+			}
+			if !yield(doc, err) {
+				return
+			}
+		}
+	}
 }
 
 // abandon ends an index that was never opened.
@@ -187,7 +274,7 @@ func (v *View) resolve() (*View, error) {
 	if v.late == nil {
 		return v, nil
 	}
-	if err := v.late.wait(); err != nil {
+	if err := v.late.waitToSearch(); err != nil {
 		return nil, err
 	}
 	g := v.late.gen

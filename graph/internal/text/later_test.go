@@ -172,3 +172,87 @@ func TestPeekRefuses(t *testing.T) {
 		t.Error("peeked at an index marked as damaged")
 	}
 }
+
+// TestLoadLater gives an index everything anew, later: the first search brings it
+// about, and sees what was published since. Closed before, the index is what it was.
+func TestLoadLater(t *testing.T) {
+	for _, searched := range []bool{true, false} {
+		o := manual(filepath.Join(t.TempDir(), "text"))
+		ix := open(t, o)
+		for n := value.NodeID(1); n <= 3; n++ {
+			ix.Publish(uint64(n), []Doc{doc(n, "apple old")})
+		}
+		must(t, ix.Flush())
+		calls := 0
+		must(t, ix.LoadLater(4, func(load func(uint64, iter.Seq2[Doc, error]) error) error {
+			calls++
+			return load(5, func(yield func(Doc, error) bool) {
+				_ = yield(doc(1, "apple new"), nil) && yield(doc(9, "plum"), nil)
+			})
+		}))
+		ix.Publish(6, []Doc{doc(2, "pear")})
+		if s := ix.Stats(); calls != 0 || s.Applied != 3 || s.Published != 6 {
+			t.Fatalf("it was filled %d times before anybody asked: %+v", calls, s)
+		}
+		if searched {
+			early, err := ix.At(4)
+			must(t, err)
+			v, err := ix.At(6)
+			must(t, err)
+			for query, want := range map[string][]value.NodeID{"apple": {1}, "old": nil, "plum": {9}, "pear": {2}} {
+				if got := found(t, v, query); !slices.Equal(got, want) {
+					t.Errorf("%s finds %v, want %v", query, got, want)
+				}
+			}
+			if _, err := early.Search(Query{Text: "plum", Limit: 1}); !errors.Is(err, ErrGone) {
+				t.Errorf("a view from before the documents: %v", err)
+			}
+			must(t, ix.Flush())
+		}
+		ix.EndFilling()
+		must(t, ix.Close())
+		want := map[bool][2]int{true: {1, 6}, false: {0, 3}}[searched]
+		ix = open(t, o)
+		if got := [2]int{calls, int(ix.AppliedSeq())}; got != want {
+			t.Errorf("searched %v: filled %d times, applied up to %d; want %v", searched, got[0], got[1], want)
+		}
+		must(t, ix.Close())
+	}
+}
+
+// TestFillingEnds closes an index while it is being filled: that ends, and the index
+// is what it was.
+func TestFillingEnds(t *testing.T) {
+	o := manual(filepath.Join(t.TempDir(), "text"))
+	ix := open(t, o)
+	ix.Publish(1, []Doc{doc(1, "apple")})
+	must(t, ix.Flush())
+	under := make(chan bool)
+	must(t, ix.LoadLater(2, func(load func(uint64, iter.Seq2[Doc, error]) error) error {
+		return load(2, func(yield func(Doc, error) bool) {
+			for n := value.NodeID(2); yield(doc(n, "pear"), nil); n++ {
+				if n == 10 {
+					close(under)
+				}
+			}
+		})
+	}))
+	v, err := ix.At(2)
+	must(t, err)
+	answer := make(chan error)
+	go func() {
+		_, err := v.Search(Query{Text: "pear", Limit: 1})
+		answer <- err
+	}()
+	<-under
+	ix.EndFilling()
+	if err := <-answer; !errors.Is(err, ErrClosed) {
+		t.Errorf("a search that waited: %v", err)
+	}
+	must(t, ix.Close())
+	ix = open(t, o)
+	if ix.AppliedSeq() != 1 {
+		t.Errorf("opened again, it has everything up to %d, want 1", ix.AppliedSeq())
+	}
+	must(t, ix.Close())
+}

@@ -67,6 +67,9 @@ var (
 	// ErrGone is returned for a seq that the index can no longer, or not yet,
 	// show.
 	ErrGone = errors.New("text index: it cannot show this snapshot any more, or not yet; run the statement again")
+	// ErrFilling is returned by a search while the index is being filled, after some
+	// waiting.
+	ErrFilling = errors.New("text index: it is being filled, which takes longer than a statement waits; try again in a while")
 	// ErrBusy is returned by Open when another process has the index open.
 	ErrBusy = errors.New("text index: in use by another process")
 )
