@@ -139,6 +139,7 @@ func (db *DB) query(ctx context.Context, text string, params map[string]any, opt
 	if !plan.Writes() {
 		return plan.Run(ctx, read, args, opts)
 	}
+	opts.Matches = plan.FindMatches(read, args)
 	read.Rollback() // the plan is made: only the write itself needs the slot
 	return db.write(ctx, plan, args, opts)
 }

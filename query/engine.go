@@ -24,6 +24,7 @@ import (
 	"engram/graph/vocab"
 	"engram/query/internal/access"
 	"engram/query/internal/bind"
+	"engram/query/internal/bound"
 	"engram/query/internal/logical"
 	"engram/query/internal/mind"
 	"engram/query/internal/notice"
@@ -152,6 +153,9 @@ func (e *Engine) compile(parsed *syntax.Statement, g Reader) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{engine: e, tree: tree, program: program}
+	for _, part := range tree.Query.Parts {
+		p.remembered = append(p.remembered, remembered(part.Op)...)
+	}
 	if g != nil {
 		p.notices = notice.Unknown(bound, g)
 	}
@@ -165,9 +169,10 @@ type Plan struct {
 	program *physical.Program
 	planned atomic.Int64 // nanoseconds; 0 once a run has told it
 	// shown is the description that EXPLAIN copies, once somebody has asked for it.
-	shown   atomic.Pointer[result.Plan]
-	notices []result.Notice
-	batches *batches // of CALL { } IN TRANSACTIONS, which has no program
+	shown      atomic.Pointer[result.Plan]
+	notices    []result.Notice
+	remembered []bound.Expr // texts of REMEMBER that are to be associated
+	batches    *batches     // of CALL { } IN TRANSACTIONS, which has no program
 }
 
 // Writes reports whether the statement may change the graph. A plan under
@@ -211,6 +216,8 @@ type RunOptions struct {
 	// Seed starts the random numbers of rand() and randomUUID(); zero: taken from
 	// the clock.
 	Seed uint64
+	// Matches are what FindMatches found.
+	Matches Matches
 	// Learn is told, at the end, of memories that the statement used. Nil: nothing is
 	// learned.
 	Learn func(value.Use)
@@ -264,7 +271,7 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 	}
 	if opts != nil {
 		in.Budget, in.Transaction = opts.Budget, opts.Transaction
-		in.Seed[0], in.Rows, in.Learn = opts.Seed, opts.Rows, opts.Learn
+		in.Seed[0], in.Rows, in.Learn, in.Matches = opts.Seed, opts.Rows, opts.Learn, opts.Matches
 		legs, err := recall.LegsOf(opts.RecallLegs)
 		if err != nil {
 			return nil, err

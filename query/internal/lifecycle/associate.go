@@ -41,6 +41,11 @@ func Associable(g access.Reader, id value.NodeID) (bool, error) {
 			return false, nil
 		}
 	}
+	if words, ok := under(g).(access.VocabularyReader); ok {
+		if v := words.Vocabulary(); v.Self() == id || v.IsPillar(id) {
+			return false, nil
+		}
+	}
 	now, err := status(g, id)
 	if err != nil || now != vocab.StatusActive {
 		return false, err

@@ -161,7 +161,7 @@ func Uses(g access.Reader, id value.NodeID) (int64, error) {
 	if v.Kind() == value.KindInt {
 		n = v.AsInt()
 	}
-	if l, ok := g.(access.LearningReader); ok && err == nil {
+	if l, ok := under(g).(access.LearningReader); ok && err == nil {
 		n += l.Activity(id).Uses
 	}
 	return n, err

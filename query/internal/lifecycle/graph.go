@@ -26,10 +26,18 @@ type Graph interface {
 	// Use notes that a memory was of use, with a strength from 0 to 1, and reports
 	// whether that is going to be learned.
 	Use(id value.NodeID, strength float64) bool
-	// Learning takes back what was learned; ok is false when the graph does not learn.
-	Learning() (w access.LearningWriter, ok bool)
+	// Under is the Reader itself, which may offer more than one has to.
+	Under() access.Reader
 	// Step counts n units of work and ends a statement that is over its budget.
 	Step(n int) error
+}
+
+// under returns the Reader that a Graph stands on, for what it may offer besides.
+func under(g access.Reader) access.Reader {
+	if own, ok := g.(Graph); ok {
+		return own.Under()
+	}
+	return g
 }
 
 // Node returns the memory that an argument means: a node, or the external id of
@@ -104,6 +112,12 @@ func between(g access.Reader, a, b value.NodeID, relType string) ([]value.EdgeID
 		}
 	}
 	return out, err
+}
+
+// Joined reports whether an edge of a type leads from a to b.
+func Joined(g access.Reader, a, b value.NodeID, relType string) (bool, error) {
+	there, err := between(g, a, b, relType)
+	return len(there) > 0, err
 }
 
 // name is how a message names a memory: by its external id.

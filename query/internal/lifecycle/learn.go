@@ -5,6 +5,7 @@ import (
 
 	"engram/graph/value"
 	"engram/graph/vocab"
+	"engram/query/internal/access"
 )
 
 // Reinforce notes that a memory was of use, wholly or with a strength from 0 to 1.
@@ -34,7 +35,7 @@ func RevertSince(g Graph, since value.Value) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	w, ok := g.Learning()
+	w, ok := under(g).(access.LearningWriter)
 	if !ok {
 		return 0, nil
 	}
@@ -54,7 +55,7 @@ func RevertEdge(g Graph, a, edge, b value.Value) (int64, error) {
 	if x, y := a.NodeID(), b.NodeID(); ok && (x != src || y != dst) && (x != dst || y != src) {
 		return 0, refused("NotJoined", "the relationship does not join %s and %s", name(g, x), name(g, y))
 	}
-	w, learns := g.Learning()
+	w, learns := under(g).(access.LearningWriter)
 	if !ok || !learns {
 		return 0, nil
 	}

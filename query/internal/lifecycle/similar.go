@@ -13,7 +13,7 @@ import (
 // Terms returns what a text is found by, each once and in order: stems without stop
 // words where the graph knows them, else words in lower case.
 func Terms(g access.Reader, text string) []string {
-	if a, ok := g.(access.TextAnalyser); ok {
+	if a, ok := under(g).(access.TextAnalyser); ok {
 		return a.SearchTerms(text)
 	}
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })

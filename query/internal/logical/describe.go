@@ -325,6 +325,15 @@ func (d *describer) detail(op Op) string {
 		return d.slots(o.New)
 	case *Delete:
 		return d.exprs(o.Exprs, ", ")
+	case *Remember:
+		text := d.expr(o.Call.Text)
+		for _, l := range o.Call.Labels {
+			text += " :" + l
+		}
+		if o.Call.Alone {
+			text += " ALONE"
+		}
+		return text
 	case *CallProc:
 		return o.Call.Name
 	case *Recall:

@@ -2,6 +2,7 @@ package notice
 
 import (
 	"engram/graph/value"
+	"engram/graph/vocab"
 	"engram/query/internal/bound"
 	"engram/query/internal/syntax"
 )
@@ -136,6 +137,7 @@ func (w *walker) sets(items []*bound.SetItem) {
 func (w *walker) remembers(c *bound.Remember) {
 	w.anyProperty = true
 	w.writes(UnknownLabel, "Memory")
+	w.writes(UnknownRelationType, vocab.Supersedes, vocab.Related)
 	w.writes(UnknownLabel, c.Labels...)
 	for _, l := range c.Links {
 		w.writes(UnknownRelationType, l.Type)

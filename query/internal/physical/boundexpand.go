@@ -82,6 +82,7 @@ func nodeColumn(col []value.Value, ids []value.NodeID) {
 // find fills found for the current row.
 func (o *boundExpand) find() error {
 	o.found, o.pos = o.found[:0], 0
+	o.types.renew(o.f)
 	v := o.cur.Cols[o.rel][o.row]
 	switch {
 	case !o.list && v.Kind() == value.KindEdge:

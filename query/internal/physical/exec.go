@@ -8,6 +8,7 @@ import (
 	"engram/query/internal/access"
 	"engram/query/internal/eval"
 	"engram/query/internal/fault"
+	"engram/query/internal/lifecycle"
 	"engram/query/internal/mind"
 	"engram/query/internal/recall"
 	"engram/query/internal/spool"
@@ -64,6 +65,9 @@ type Input struct {
 	Legs recall.Legs
 	// Tuning replaces the default one of RECALL when it is set.
 	Tuning *recall.Tuning
+	// Matches are memories that texts of REMEMBER are like, as far as they were looked
+	// for before the write slot was taken.
+	Matches map[string][]lifecycle.Match
 	// Learn is told of memories that the statement used, at its end; nil: nothing
 	// is learned.
 	Learn func(value.Use)

@@ -8,21 +8,37 @@ import (
 	"engram/query/internal/syntax"
 )
 
-// edgeTypes are the types an expansion follows, resolved once per execution.
+// edgeTypes are the types an expansion follows, resolved once per execution; those
+// that nothing had a name for then are looked up again when there are new names: an
+// operator below may have made them.
 type edgeTypes struct {
-	names []string
-	ids   []value.TypeID
-	none  bool // types were named but no edge can have one
+	names   []string
+	ids     []value.TypeID
+	none    bool // types were named but no edge can have one
+	missing bool // some of them are unknown
+	version uint64
 }
 
 func (t *edgeTypes) resolve(f *frame) {
-	t.ids, t.none = t.ids[:0], false
+	t.ids, t.none, t.missing = t.ids[:0], false, false
 	for _, n := range t.names {
 		if id, ok := f.r.RelType(n); ok {
 			t.ids = append(t.ids, id)
+		} else {
+			t.missing = true
 		}
 	}
 	t.none = len(t.names) > 0 && len(t.ids) == 0
+	if t.missing {
+		t.version = f.r.SchemaVersion()
+	}
+}
+
+// renew is called for each input row, once it is there.
+func (t *edgeTypes) renew(f *frame) {
+	if t.missing && f.r.SchemaVersion() != t.version {
+		t.resolve(f)
+	}
 }
 
 func direction(d syntax.RelDir) access.Direction {
@@ -114,6 +130,7 @@ func (o *expand) next() (*batch.Batch, error) {
 // fetch reads the edges of the current row's node.
 func (o *expand) fetch() error {
 	o.adj, o.pos = o.adj[:0], 0
+	o.types.renew(o.f)
 	node := o.nodeAt(o.from)
 	if node == 0 || o.types.none {
 		return nil

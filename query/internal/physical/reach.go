@@ -137,6 +137,7 @@ func (o *reach) beginRow() error {
 		o.found = append(o.found, node)
 	}
 	ok, err = o.props.load(o.f, o.row)
+	o.types.renew(o.f)
 	if err != nil || !ok || o.types.none || o.max == 0 {
 		return err
 	}

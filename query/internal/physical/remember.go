@@ -5,10 +5,12 @@ import (
 	"encoding/base32"
 
 	"engram/graph/value"
+	"engram/graph/vocab"
 	"engram/query/internal/access"
 	"engram/query/internal/batch"
 	"engram/query/internal/bound"
 	"engram/query/internal/eval"
+	"engram/query/internal/lifecycle"
 	"engram/query/internal/logical"
 	"engram/query/internal/syntax"
 )
@@ -61,8 +63,13 @@ func (o *remember) next() (*batch.Batch, error) {
 		if created != nil {
 			created[row] = value.Bool(isNew)
 		}
-		if err := o.link(in, id, row); err != nil {
+		if err := o.link(in, id, row, isNew); err != nil {
 			return nil, at(err, o.def.Span)
+		}
+		if isNew && !o.def.Alone {
+			if err := o.associate(id); err != nil {
+				return nil, at(err, o.def.Span)
+			}
 		}
 	}
 	o.b.N = in.N
@@ -91,18 +98,58 @@ func (o *remember) store(row int) (id value.NodeID, isNew bool, err error) {
 			given = m.Entries
 		}
 	}
+	if err := lifecycle.CheckProps(given); err != nil {
+		return 0, false, err
+	}
+	if err := lifecycle.CheckText(text.AsString()); err != nil {
+		return 0, false, err
+	}
 	m := o.memory(text.AsString(), given)
-	old, taken, err := o.find(&m)
+	return o.place(&m)
+}
+
+// place finds the memory that says the same, or creates one: under the id that was
+// given, in place of what that said before, or under one derived from its text.
+func (o *remember) place(m *memory) (id value.NodeID, isNew bool, err error) {
+	g := changes{o.f.r, o.f}
+	told := lifecycle.Told{Label: m.label, Text: m.text, Conversation: m.conversation}
+	var before value.NodeID
+	if m.ownID {
+		holder, same, err := told.Holder(g, m.id)
+		if err != nil {
+			return 0, false, err
+		}
+		if same {
+			return holder, false, lifecycle.ToldAgain(g, holder, m.recalled)
+		}
+		before = holder
+	}
+	derived := value.String(contentID(m.label, m.conversation.String(), m.text))
+	known, err := told.Known(g, derived)
 	if err != nil {
 		return 0, false, err
 	}
-	if old != 0 {
-		return old, false, o.reinforce(old)
+	if known != 0 && before == 0 {
+		return known, false, lifecycle.ToldAgain(g, known, m.recalled)
 	}
-	if !taken || m.ownID {
-		m.set("id", m.id)
+	switch {
+	case before != 0:
+		err = lifecycle.Displace(g, before, m.id)
+	case !m.ownID:
+		var taken []value.NodeID
+		if taken, err = o.f.r.NodesByID(derived, nil); len(taken) == 0 {
+			m.set("id", derived)
+		}
 	}
-	id, err = o.create(&m)
+	if err != nil {
+		return 0, false, err
+	}
+	if id, err = o.create(m); err != nil {
+		return 0, false, err
+	}
+	if before != 0 {
+		err = lifecycle.Replace(g, before, id)
+	}
 	return id, true, err
 }
 
@@ -113,6 +160,7 @@ type memory struct {
 	conversation value.Value
 	id           value.Value
 	ownID        bool // the id was given
+	recalled     bool // it is told from what was recalled
 	props        []value.Prop
 }
 
@@ -129,36 +177,35 @@ func (m *memory) set(key string, v value.Value) {
 // memory puts the properties of a new memory together: the defaults, then what
 // the statement gives.
 func (o *remember) memory(text string, given []value.Prop) memory {
-	m := memory{label: "Memory", text: text}
+	m := memory{label: vocab.LabelMemory, text: text}
 	if len(o.def.Labels) > 0 {
 		m.label = o.def.Labels[0]
 	}
 	for _, p := range []value.Prop{
-		{Key: "content", Value: value.String(text)},
-		{Key: "tier", Value: value.String("Working")},
-		{Key: "layer", Value: value.Int(1)},
-		{Key: "importance", Value: value.Float(.5)},
-		{Key: "confidence", Value: value.Float(1)},
-		{Key: "created_at", Value: value.OfDateTime(o.f.env.Statement)},
-		{Key: "tags", Value: value.List(nil)},
-		{Key: "status", Value: value.String("active")},
-		{Key: "origin", Value: value.String("user")},
+		{Key: vocab.KeyContent, Value: value.String(text)},
+		{Key: vocab.KeyTier, Value: value.String(vocab.TierWorking)},
+		{Key: vocab.KeyLayer, Value: value.Int(1)},
+		{Key: vocab.KeyImportance, Value: value.Float(.5)},
+		{Key: vocab.KeyConfidence, Value: value.Float(1)},
+		{Key: vocab.KeyCreatedAt, Value: value.OfDateTime(o.f.env.Statement)},
+		{Key: vocab.KeyTags, Value: value.List(nil)},
+		{Key: vocab.KeyStatus, Value: value.String(vocab.StatusActive)},
+		{Key: vocab.KeyOrigin, Value: value.String(vocab.OriginUser)},
 	} {
 		m.set(p.Key, p.Value)
 	}
 	for _, p := range given {
 		m.set(p.Key, p.Value)
 		switch p.Key {
-		case "conversation":
+		case vocab.KeyConversation:
 			m.conversation = p.Value
 		case "id":
 			m.id, m.ownID = p.Value, !p.Value.IsNull()
+		case vocab.KeyOrigin:
+			m.recalled = p.Value.AsString() == vocab.OriginRecall
 		}
 	}
-	m.set("content", value.String(text))
-	if !m.ownID {
-		m.id = value.String(contentID(m.label, m.conversation.String(), text))
-	}
+	m.set(vocab.KeyContent, value.String(text))
 	return m
 }
 
@@ -173,36 +220,6 @@ func contentID(parts ...string) string {
 	}
 	text := base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil))
 	return "7" + text[:25] // the first character of a ULID is 0 to 7
-}
-
-// find looks for a memory that says the same. taken tells that its id belongs
-// to a node that says something else by now.
-func (o *remember) find(m *memory) (id value.NodeID, taken bool, err error) {
-	found, err := o.f.r.NodesByID(m.id, nil)
-	if err != nil || len(found) == 0 {
-		return 0, false, err
-	}
-	n, err := o.f.r.LoadNode(found[0])
-	if err != nil || n == nil {
-		return 0, false, err
-	}
-	same := false
-	for _, l := range n.Labels {
-		same = same || l == m.label
-	}
-	var conversation value.Value
-	for _, p := range n.Properties {
-		switch p.Key {
-		case "content":
-			same = same && value.Equivalent(p.Value, value.String(m.text))
-		case "conversation":
-			conversation = p.Value
-		}
-	}
-	if same && value.Equivalent(conversation, m.conversation) {
-		return n.ID, true, nil
-	}
-	return 0, true, nil
 }
 
 func (o *remember) create(m *memory) (value.NodeID, error) {
@@ -235,25 +252,34 @@ func (o *remember) create(m *memory) (value.NodeID, error) {
 	return o.f.w.createNode(o.labels, props)
 }
 
-// reinforce notes that a memory was told again.
-func (o *remember) reinforce(id value.NodeID) error {
-	node := value.NodeRef(id)
-	uses := int64(0)
-	if k, ok := o.f.r.Key("uses"); ok {
-		v, err := o.f.r.NodeProp(id, k)
-		if err != nil {
-			return err
+// associate joins a new memory with what is like it. That it cannot be never keeps a
+// memory from being stored, unless the statement has ended.
+func (o *remember) associate(id value.NodeID) error {
+	g := changes{o.f.r, o.f}
+	text, err := o.f.r.NodeProp(id, o.content())
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	matches, found := o.f.in.Matches[text.AsString()]
+	if !found {
+		if matches, err = lifecycle.Matches(g, text.AsString()); err != nil {
+			return o.f.ctx.Err()
 		}
-		uses = v.AsInt()
 	}
-	if err := setProp(o.f, node, "uses", value.Int(uses+1)); err != nil {
-		return err
+	if _, err := lifecycle.Associate(g, id, matches); err != nil {
+		return o.f.ctx.Err()
 	}
-	return setProp(o.f, node, "last_used", value.OfDateTime(o.f.env.Statement))
+	return o.f.step(len(matches) + 1)
 }
 
-// link makes the edges that LINK names, from the memory.
-func (o *remember) link(in *batch.Batch, id value.NodeID, row int) error {
+func (o *remember) content() value.KeyID {
+	k, _ := o.f.r.Key(vocab.KeyContent)
+	return k
+}
+
+// link makes the edges that LINK names, from the memory; one that was there before
+// is not joined twice.
+func (o *remember) link(in *batch.Batch, id value.NodeID, row int, isNew bool) error {
 	for i, l := range o.def.Links {
 		to := in.Cols[l.Node][row]
 		if to.IsNull() {
@@ -262,23 +288,27 @@ func (o *remember) link(in *batch.Batch, id value.NodeID, row int) error {
 		if to.Kind() != value.KindNode {
 			return missingEnd("", to, syntax.Span{})
 		}
-		var props []access.Prop
+		weight := value.Null
 		if o.weights[i] != nil {
-			w, err := o.weights[i](&o.f.env, row)
+			var err error
+			if weight, err = o.weights[i](&o.f.env, row); err != nil {
+				return err
+			}
+			if !weight.IsNull() && (!weight.IsNumber() || !(weight.AsFloat() >= 0)) {
+				return typeError("WEIGHT of LINK needs a number from 0, but got %s", weight)
+			}
+		}
+		g := changes{o.f.r, o.f}
+		if !isNew {
+			joined, err := lifecycle.Joined(g, id, to.NodeID(), l.Type)
 			if err != nil {
 				return err
 			}
-			k, err := o.f.w.w.InternKey("weight")
-			if err != nil {
-				return constraint(err)
+			if joined {
+				continue
 			}
-			props = append(props, access.Prop{Key: k, Value: w})
 		}
-		t, err := o.f.w.w.InternRelType(l.Type)
-		if err != nil {
-			return constraint(err)
-		}
-		if _, err := o.f.w.createEdge(id, to.NodeID(), t, props); err != nil {
+		if err := g.Link(id, to.NodeID(), l.Type, value.Prop{Key: vocab.KeyWeight, Value: weight}); err != nil {
 			return err
 		}
 	}

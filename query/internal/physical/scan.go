@@ -71,6 +71,10 @@ func (o *nodeScan) fill() error {
 			if err != nil || !ok {
 				return err
 			}
+			if o.unknown { // unless an operator below has just made the name
+				id, known := o.f.r.Label(o.label)
+				o.id, o.unknown = id, !known
+			}
 			o.active, o.after = !o.unknown, 0
 			continue
 		}

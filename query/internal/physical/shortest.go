@@ -175,6 +175,7 @@ func (o *shortestPath) search() error {
 		return nil
 	}
 	ok, err := o.props.load(o.f, o.row)
+	o.types.renew(o.f)
 	if err != nil || !ok || o.types.none {
 		return err
 	}

@@ -48,8 +48,5 @@ func (inst *instance) learn() {
 // Use implements lifecycle.Graph.
 func (c changes) Use(id value.NodeID, strength float64) bool { return c.f.use(id, strength) }
 
-// Learning implements lifecycle.Graph.
-func (c changes) Learning() (access.LearningWriter, bool) {
-	w, ok := c.Reader.(access.LearningWriter)
-	return w, ok
-}
+// Under implements lifecycle.Graph.
+func (c changes) Under() access.Reader { return c.Reader }

@@ -136,6 +136,7 @@ func (o *varExpand) beginRow() error {
 		o.emit(node)
 	}
 	ok, err = o.props.load(o.f, o.row)
+	o.types.renew(o.f)
 	if err != nil || !ok || o.types.none || o.max == 0 {
 		return err
 	}
