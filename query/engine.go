@@ -89,7 +89,7 @@ func New(opts *Options) *Engine {
 		size = 1024
 	}
 	e.cache = newPlanCache(size)
-	e.own = []*physical.Procedure{showWorkingMemory(e.minds)}
+	e.own = []*physical.Procedure{showWorkingMemory(e.minds), e.replay()}
 	return e
 }
 

@@ -12,6 +12,7 @@ import (
 	"engram/query/internal/bound"
 	"engram/query/internal/fn"
 	"engram/query/internal/physical"
+	"engram/query/internal/recall"
 )
 
 // shows are the procedures behind SHOW, by their names.
@@ -28,12 +29,13 @@ var shows = map[string]*physical.Procedure{
 		"name", "kind", "priority", "suppressible", "transparent", "injectable", "origin"),
 	"SHOW PILLARS":  show("SHOW PILLARS", showPillars, "kind", "name", "node"),
 	"SHOW LEARNING": showLearning,
-	"SHOW STATS":    show("SHOW STATS", showStats, "kind", "name", "count"),
+	"SHOW STATS":    show("SHOW STATS", showStats, "kind", "name", "count", "value"),
 }
 
 // fieldTypes are the types of the columns that are no strings: of all commands, or
 // of one.
 var fieldTypes = map[string]bound.Type{
+	"value":            bound.OneOf(value.KindFloat),
 	"SHOW LAYERS kind": bound.OneOf(value.KindInt), "priority": bound.OneOf(value.KindInt), "suppressible": bound.OneOf(value.KindBool),
 	"transparent": bound.OneOf(value.KindBool), "injectable": bound.OneOf(value.KindBool), "node": bound.OneOf(value.KindNode),
 	"labelsOrTypes": bound.OneOf(value.KindList), "properties": bound.OneOf(value.KindList),
@@ -188,10 +190,11 @@ func showFunctions(access.Reader) [][]value.Value {
 	return rows
 }
 
-// showStats lists the counts that the planner goes by.
+// showStats lists the counts that the planner goes by, and the constants that
+// memories are weighed by.
 func showStats(g access.Reader) [][]value.Value {
 	row := func(kind string, name value.Value, n int64) []value.Value {
-		return []value.Value{value.String(kind), name, value.Int(n)}
+		return []value.Value{value.String(kind), name, value.Int(n), value.Null}
 	}
 	rows := [][]value.Value{row("nodes", value.Null, g.NodeCount(0)), row("relationships", value.Null, g.EdgeCount(0))}
 	for id := value.LabelID(1); g.LabelName(id) != ""; id++ {
@@ -210,6 +213,9 @@ func showStats(g access.Reader) [][]value.Value {
 			entries, distinct := ix.IndexCounts(d.ID)
 			rows = append(rows, row("index entries", value.String(d.Name), entries), row("index values", value.String(d.Name), distinct))
 		}
+	}
+	for _, s := range recall.Settings() {
+		rows = append(rows, []value.Value{value.String("weighing"), value.String(s.Name), value.Null, value.Float(s.Value)})
 	}
 	return rows
 }

@@ -20,6 +20,7 @@ type recaller struct {
 	args    recallArgs
 	explain bool // path or why is wanted
 	receipt bool
+	replay  replayed
 
 	rows recalled
 	pos  int
@@ -41,7 +42,7 @@ func (c *compiler) recall(o *logical.Recall) operator {
 		case "path", "why", "salience", "recency":
 			out.explain = true
 		case "receipt":
-			out.receipt = true
+			out.receipt, out.replay = true, c.replayed(o)
 		}
 	}
 	return out

@@ -18,6 +18,11 @@ func (r *run) associative() error {
 	if len(seeds) == 0 {
 		return nil
 	}
+	if r.o.Trace != nil {
+		for _, s := range seeds {
+			r.o.Trace.Seeds = append(r.o.Trace.Seeds, Seed{Node: nodeOf(s.ID), Weight: s.Weight})
+		}
+	}
 	src, err := newSource(r.g, &r.ids, &r.t, r.o.Via, r.o.Against)
 	if err != nil {
 		return err
@@ -29,6 +34,9 @@ func (r *run) associative() error {
 	})
 	if err != nil {
 		return err
+	}
+	if r.o.Trace != nil {
+		r.o.Trace.Limits = r.spread.Limits
 	}
 	best := 0.0
 	for _, a := range r.spread.Nodes {

@@ -13,7 +13,7 @@ const aClause = "a clause such as MATCH, CREATE or RETURN"
 // clauseWords are the words that begin a clause.
 var clauseWords = strings.Fields(`MATCH OPTIONAL UNWIND WITH RETURN CREATE MERGE SET REMOVE
 	DELETE DETACH FOREACH CALL REMEMBER RECALL SHOW DROP SUPERSEDE CONTRADICT RESOLVE
-	REINFORCE FORGET RESTORE CONSOLIDATE PRUNE REVERT DECLARE ACTIVATE COMPILE`)
+	REINFORCE FORGET RESTORE CONSOLIDATE PRUNE REVERT DECLARE ACTIVATE COMPILE REPLAY`)
 
 // afterClause is the error for a token that continues neither the last clause
 // of q nor q. Closing is what ends the query, "" for the end of the statement.
@@ -157,7 +157,7 @@ func projectionFollowers(p *Projection) []string {
 
 // laterClauses are first words of clauses that this version does not run.
 var laterClauses = map[string]bool{
-	"REPLAY": true, "DROP": true, "ALTER": true,
+	"DROP": true, "ALTER": true,
 	"AUDIT": true, "RECORD": true, "BEGIN": true, "COMMIT": true, "ROLLBACK": true, "LOAD": true,
 	"USE": true, "FINISH": true,
 }

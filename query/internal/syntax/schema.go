@@ -26,6 +26,8 @@ func (p *parser) schemaCommand() (production, error) {
 		return handmade((*parser).layer), nil
 	case is(t, "DECLARE"):
 		return handmade((*parser).declare), nil
+	case is(t, "REPLAY"):
+		return handmade((*parser).replay), nil
 	case is(t, "ACTIVATE"):
 		return grammar().activate, nil
 	case is(t, "COMPILE"):
@@ -389,6 +391,17 @@ func (p *parser) showWorkingMemory(at Span) (*Call, error) {
 	}
 	c.Args = []Expr{conversation}
 	return c, p.showTail(c, at)
+}
+
+// replay parses REPLAY receipt [YIELD ...].
+func (p *parser) replay() (*Call, error) {
+	t := p.take()
+	text, err := p.expr()
+	if err != nil {
+		return nil, err
+	}
+	c := &Call{Procedure: []string{"REPLAY"}, Args: []Expr{text}, Show: true}
+	return c, p.showTail(c, span(t))
 }
 
 // showTail parses what may stand behind any SHOW.
