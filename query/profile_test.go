@@ -75,3 +75,44 @@ func TestProfileOfEveryLine(t *testing.T) {
 		t.Errorf("%d rows, %d bytes", len(res.Rows), res.Plan.Memory)
 	}
 }
+
+// TestSemiJoinLooksForOneRow counts the rows that are made to find one.
+func TestSemiJoinLooksForOneRow(t *testing.T) {
+	g := clique(t, 200)
+	profile := func(text string) map[string]*result.Plan {
+		t.Helper()
+		lines := map[string]*result.Plan{}
+		var walk func(*result.Plan)
+		walk = func(op *result.Plan) {
+			lines[op.Operator] = op
+			for _, in := range op.Inputs {
+				walk(in)
+			}
+		}
+		walk(mustRun(t, query.New(nil), g, "PROFILE "+text).Plan)
+		return lines
+	}
+	for _, c := range []struct {
+		text, join string
+		kept       int64
+	}{
+		{"MATCH (a:N) WHERE EXISTS { (a)-->(b) WHERE b.i > 0 } RETURN count(a)", "SemiJoin", 200},
+		{"MATCH (a:N) WHERE NOT EXISTS { (a)-->(b) WHERE b.i > 0 } RETURN count(a)", "AntiSemiJoin", 0},
+		{"MATCH (a:N) WHERE COUNT { (a)-->(b) WHERE b.i > 0 } > 0 RETURN count(a)", "SemiJoin", 200},
+		{"MATCH (a:N) RETURN sum(CASE WHEN EXISTS { (a)-->(b) WHERE b.i > 0 } THEN 1 END)", "Exists", 200},
+	} {
+		lines := profile(c.text)
+		if join := lines[c.join]; join == nil || join.Rows != c.kept || lines["Expand"].Rows != 200 {
+			t.Errorf("%s: %v", c.text, lines["ProduceResults"])
+		}
+	}
+	// Where the first rows don't do, batches grow, so that many rows cost few calls.
+	last := profile("MATCH (a:N) WHERE EXISTS { (a)-->(b) WHERE b.i = 200 OR b.i = 199 } RETURN count(a)")
+	if rows := last["Expand"].Rows; last["SemiJoin"].Rows != 200 || rows < 200*190 {
+		t.Errorf("%v", last["ProduceResults"])
+	}
+	// Nothing but the number of edges is read for a pattern without conditions.
+	if lines := profile("MATCH (a:N) WHERE EXISTS { (a)-->() } RETURN COUNT { (a)<--() } AS c"); lines["Expand"] != nil || lines["Degree"].Rows != 200*199 {
+		t.Errorf("%v", lines["ProduceResults"])
+	}
+}

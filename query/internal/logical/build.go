@@ -35,8 +35,24 @@ type builder struct {
 	writes bool
 	subs   map[*bound.Subquery]*Query
 	part   *Part // the one being built
-	// exists tells that the query being built is asked only whether it has rows.
-	exists bool
+	ask    ask   // of the query being built
+}
+
+// ask is what is wanted of a query.
+type ask uint8
+
+const (
+	askRows  ask = iota
+	askCount     // only how many rows there are
+	askSome      // only whether there are any
+)
+
+// queryFor builds a query inside of another.
+func (b *builder) queryFor(a ask, q *bound.Query) (*Query, error) {
+	outer := b.ask
+	defer func() { b.ask = outer }()
+	b.ask = a
+	return b.query(q)
 }
 
 func (b *builder) query(q *bound.Query) (*Query, error) {
@@ -55,8 +71,8 @@ func (b *builder) query(q *bound.Query) (*Query, error) {
 }
 
 func (b *builder) single(s *bound.Single) (*Part, error) {
-	outer, exists := b.part, b.exists
-	defer func() { b.part, b.exists = outer, exists }()
+	outer := b.part
+	defer func() { b.part = outer }()
 	p := &Part{Width: s.Width, Vars: append([]bound.Var(nil), s.Vars...), Args: s.Args, Out: s.Out}
 	b.part = p
 	op, err := b.clauses(&Argument{Slots: s.Args}, s.Clauses)
@@ -64,7 +80,6 @@ func (b *builder) single(s *bound.Single) (*Part, error) {
 		return nil, err
 	}
 	p.Op = op
-	b.exists = exists // subqueries inside have changed it
 	b.rewrite(p)
 	return p, nil
 }
@@ -127,7 +142,7 @@ func (b *builder) clause(op Op, c bound.Clause) (Op, error) {
 		}
 		return b.filter(&CallProc{Unary: unary(op), Call: c}, c.Where), nil
 	case *bound.CallSubquery:
-		q, err := b.query(c.Query)
+		q, err := b.queryFor(askRows, c.Query)
 		return &CallSubquery{Unary: unary(op), Call: c, Query: q}, err
 	case *bound.SchemaChange:
 		return &SchemaChange{Unary: unary(op), Cmd: c}, nil

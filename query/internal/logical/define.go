@@ -152,6 +152,10 @@ func Reads(op Op) Slots {
 		return Slots(nil).With(patternSlots(o.Pattern)...).Without(o.Slot)
 	case *Filter:
 		return SlotsOf(o.Preds...)
+	case *SemiJoin:
+		return SlotsOf(o.Sub)
+	case *Degree:
+		return Slots(nil).With(o.From)
 	case *Project:
 		return itemSlots(o.Items)
 	case *Aggregate:

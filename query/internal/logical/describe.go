@@ -93,8 +93,13 @@ func (d *describer) op(op Op) *result.Plan {
 	if c, ok := op.(*CallSubquery); ok {
 		out.Inputs = append(out.Inputs, d.query(c.Query))
 	}
+	join, _ := op.(*SemiJoin)
 	for _, s := range subqueries(op) {
 		if q := d.plan.Subqueries[s]; q != nil {
+			if join != nil && s == join.Sub {
+				out.Inputs = append(out.Inputs, d.query(q))
+				continue
+			}
 			head := &result.Plan{Operator: subqueryNames[s.Kind], Inputs: []*result.Plan{d.query(q)}}
 			out.Inputs = append(out.Inputs, d.noteQuery(q, head))
 		}
@@ -287,6 +292,10 @@ func (d *describer) detail(op Op) string {
 		return d.slot(o.Slot)
 	case *Filter:
 		return d.exprs(o.Preds, " AND ")
+	case *SemiJoin:
+		return d.expr(o.Expr)
+	case *Degree:
+		return d.degree(o)
 	case *Project:
 		return d.items(o.Items)
 	case *Aggregate:

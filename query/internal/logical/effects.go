@@ -175,6 +175,8 @@ func effectsOf(op Op) effects {
 		e.keys.add(o.Key)
 	case *Expand:
 		e.walk(o.Types)
+	case *Degree:
+		e.walk(o.Types)
 	case *BoundExpand:
 		e.walk(o.Types)
 		// The empty walk starts at any node.

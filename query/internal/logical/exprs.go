@@ -2,6 +2,9 @@ package logical
 
 import "engram/query/internal/bound"
 
+// asks are what subqueries in expressions want to know.
+var asks = map[bound.SubqueryKind]ask{bound.Exists: askSome, bound.Count: askCount, bound.Collect: askRows}
+
 // exprs plans the subqueries inside expressions; nil ones are passed over.
 func (b *builder) exprs(exprs ...bound.Expr) error {
 	var err error
@@ -11,10 +14,7 @@ func (b *builder) exprs(exprs ...bound.Expr) error {
 			if !ok || err != nil || b.subs[s] != nil {
 				return
 			}
-			outer := b.exists
-			b.exists = s.Kind == bound.Exists
-			b.subs[s], err = b.query(s.Query)
-			b.exists = outer
+			b.subs[s], err = b.queryFor(asks[s.Kind], s.Query)
 		})
 	}
 	return err

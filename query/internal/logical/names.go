@@ -48,6 +48,17 @@ func (*PathBuild) Name() string { return "PathBuild" }
 func (*Filter) Name() string { return "Filter" }
 
 // Name implements Op.
+func (s *SemiJoin) Name() string {
+	if s.Anti {
+		return "AntiSemiJoin"
+	}
+	return "SemiJoin"
+}
+
+// Name implements Op.
+func (*Degree) Name() string { return "Degree" }
+
+// Name implements Op.
 func (*Project) Name() string { return "Project" }
 
 // Name implements Op.

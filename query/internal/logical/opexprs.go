@@ -40,6 +40,8 @@ func exprsOf(op Op) []bound.Expr {
 		add(o.Within.wheres()...)
 	case *Filter:
 		add(o.Preds...)
+	case *SemiJoin:
+		add(o.Sub)
 	case *Project:
 		for _, it := range o.Items {
 			add(it.Expr)

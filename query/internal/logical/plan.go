@@ -163,6 +163,21 @@ type (
 		Unary
 		Preds []bound.Expr
 	}
+	// SemiJoin keeps the rows for which a subquery has a row or, with Anti, none.
+	// It looks for no second one.
+	SemiJoin struct {
+		Unary
+		Sub  *bound.Subquery
+		Expr bound.Expr // the predicate as it was written
+		Anti bool
+	}
+	// Degree yields a row without columns for each edge of From.
+	Degree struct {
+		Unary
+		From  int
+		Types []string
+		Dir   syntax.RelDir
+	}
 	// Project computes items.
 	Project struct {
 		Unary

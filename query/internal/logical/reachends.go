@@ -28,7 +28,7 @@ func (b *builder) reachEnds(op Op, set bool) {
 		below = true
 	case *Aggregate:
 		below = ignoresRepeats(o)
-	case *NodeScan, *IDSeek, *IndexSeek, *ValueJoin, *Expand, *BoundExpand, *VarExpand, *ShortestPath, *PathBuild, *Filter, *Project, *Unwind,
+	case *NodeScan, *IDSeek, *IndexSeek, *ValueJoin, *Expand, *BoundExpand, *VarExpand, *ShortestPath, *PathBuild, *Filter, *SemiJoin, *Project, *Unwind,
 		*Sort, *Optional:
 		below = set
 	}

@@ -38,6 +38,11 @@ const (
 	ReachEnds
 	// FuseCreates makes one operator of CREATE clauses that follow each other.
 	FuseCreates
+	// SemiJoins looks for one row of an EXISTS { } that rows are filtered by.
+	SemiJoins
+	// LookUpDegrees reads the number of a node's edges from the topology where
+	// EXISTS { } or COUNT { } wants to know no more.
+	LookUpDegrees
 	endOfRules
 )
 
@@ -49,7 +54,7 @@ func (r Rules) Has(rule Rules) bool { return r&rule != 0 }
 
 var ruleNames = []string{
 	"OrderPatterns", "PushFilters", "SeekIDs", "ScanLabels", "SeekIndexes", "JoinValues", "MeetInto", "FuseTopK", "ProjectLate", "LookUpCounts", "SpareBarriers", "PruneColumns",
-	"ReachEnds", "FuseCreates",
+	"ReachEnds", "FuseCreates", "SemiJoins", "LookUpDegrees",
 }
 
 // RuleNames returns the names of the rules; rule i
@@ -79,6 +84,7 @@ func (b *builder) rewrite(p *Part) {
 		{SeekIndexes, b.seekIndexes},
 		{ScanLabels, b.scanLabels},
 		{JoinValues, joinValues},
+		{SemiJoins, semiJoins},
 		{MeetInto, meetInto},
 		{FuseTopK, fuseTopK},
 		{FuseCreates, fuseCreates},
@@ -94,8 +100,11 @@ func (b *builder) rewrite(p *Part) {
 		b.insertBarriers(&p.Op)
 	}
 	b.pruneColumns(p)
+	if b.ask != askRows && !b.off.Has(LookUpDegrees) {
+		lookUpDegrees(p)
+	}
 	if !b.off.Has(ReachEnds) {
-		b.reachEnds(p.Op, b.exists)
+		b.reachEnds(p.Op, b.ask == askSome)
 	}
 }
 

@@ -152,6 +152,10 @@ func (c *compiler) operator(op logical.Op) operator {
 		}
 	case *logical.Filter:
 		return c.filter(c.in(op), op.Info().Carry, o.Preds)
+	case *logical.SemiJoin:
+		return c.semiJoin(o)
+	case *logical.Degree:
+		return &degree{in: c.in(op), from: o.From, types: edgeTypes{names: o.Types}, dir: direction(o.Dir)}
 	case *logical.PathBuild:
 		return &pathBuild{in: c.in(op), carry: op.Info().Carry, slot: o.Slot, pattern: o.Pattern}
 	case *logical.Project:

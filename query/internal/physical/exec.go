@@ -160,6 +160,7 @@ type frame struct {
 	*exec
 	env   eval.Env
 	width int
+	few   bool // the first row is wanted: batches begin with one row and grow
 	ready bool
 	args  []value.Value // by slot; of the part's Args
 }

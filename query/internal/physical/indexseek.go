@@ -59,7 +59,7 @@ func (o *nodeList) list(find func() error) (*batch.Batch, error) {
 			}
 			continue
 		}
-		n := min(len(o.got)-o.pos, batch.Size-len(o.src))
+		n := min(len(o.got)-o.pos, o.most-len(o.src))
 		for range n {
 			o.src = append(o.src, o.row)
 		}

@@ -93,11 +93,17 @@ type fan struct {
 	cur   *batch.Batch
 	row   int
 	src   []int // for each output row the row of cur it comes from
+	room  int   // rows that the next output batch may have
+	most  int   // rows that this one may have
 	ended bool
 }
 
 func (o *fan) open(f *frame) error {
 	o.f, o.cur, o.row, o.ended = f, nil, 0, false
+	o.room = batch.Size
+	if f.few {
+		o.room = 1
+	}
 	o.src = o.src[:0]
 	return o.in.open(f)
 }
@@ -106,13 +112,15 @@ func (o *fan) open(f *frame) error {
 func (o *fan) start() {
 	o.begin(o.f.width)
 	o.src = o.src[:0]
+	o.most = o.room
+	o.room = min(4*o.room, batch.Size)
 	if o.cur != nil { // others have used the environment since the last call
 		o.f.env.Cols = o.cur.Cols
 	}
 }
 
 // full reports whether the output batch has no room left.
-func (o *fan) full() bool { return len(o.src) >= batch.Size }
+func (o *fan) full() bool { return len(o.src) >= o.most }
 
 // advance moves to the next input row. It returns false when the output has to
 // be handed on first, since its rows point into the current input, and at the

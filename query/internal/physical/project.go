@@ -84,7 +84,7 @@ func (o *unwind) next() (*batch.Batch, error) {
 	o.out = o.out[:0]
 	for !o.full() {
 		if o.pos < len(o.elems) {
-			n := min(len(o.elems)-o.pos, batch.Size-len(o.src))
+			n := min(len(o.elems)-o.pos, o.most-len(o.src))
 			for range n {
 				o.src = append(o.src, o.row)
 			}

@@ -88,7 +88,7 @@ func (o *reach) next() (*batch.Batch, error) {
 	o.nodes = o.nodes[:0]
 	for !o.full() {
 		if o.pos < len(o.found) {
-			n := min(len(o.found)-o.pos, batch.Size-len(o.src))
+			n := min(len(o.found)-o.pos, o.most-len(o.src))
 			for range n {
 				o.src = append(o.src, o.row)
 			}

@@ -211,16 +211,53 @@ func (inst *instance) release() {
 	}
 }
 
+// some reports whether a subquery has a row.
+func (inst *instance) some(q *bound.Subquery, args []value.Value) (bool, error) {
+	v, err := inst.ask(q, bound.Exists, args)
+	return v.AsBool(), err
+}
+
 // RunSubquery implements eval.Runner.
 func (inst *instance) RunSubquery(_ *eval.Env, q *bound.Subquery, args []value.Value) (value.Value, error) {
+	return inst.ask(q, q.Kind, args)
+}
+
+// ask runs a subquery for an answer of a kind, always the same for one subquery.
+func (inst *instance) ask(q *bound.Subquery, kind bound.SubqueryKind, args []value.Value) (value.Value, error) {
 	if v, ok := inst.known[q]; ok {
 		return v, nil
 	}
+	u, err := inst.subquery(q)
+	if err != nil {
+		return value.Null, err
+	}
+	u.busy = true
+	defer func() { u.busy = false }()
+	before := inst.memory
+	u.few = kind == bound.Exists
+	if err := u.open(&inst.exec, q.Inner, args); err != nil {
+		return value.Null, err
+	}
+	v, err := inst.answer(kind, u)
+	// What the subquery held is gone, for the next row takes it anew; the answer
+	// stays until then.
+	inst.memory = before
+	if err == nil && kind != bound.Collect && inst.plan.Steady(q) {
+		if inst.known == nil {
+			inst.known = map[*bound.Subquery]value.Value{}
+		}
+		inst.known[q] = v
+	}
+	return v, err
+}
+
+// subquery returns the operators of a subquery, made when they are first wanted.
+func (inst *instance) subquery(q *bound.Subquery) (*union, error) {
 	u := inst.subs[q]
 	if u == nil {
 		var err error
 		if u, err = inst.query(inst.plan.Subqueries[q]); err != nil {
-			return value.Null, err
+			return nil, err
 		}
 		if inst.subs == nil {
 			inst.subs = map[*bound.Subquery]*union{}
@@ -228,25 +265,9 @@ func (inst *instance) RunSubquery(_ *eval.Env, q *bound.Subquery, args []value.V
 		inst.subs[q] = u
 	}
 	if u.busy { // a subquery cannot contain itself
-		return value.Null, errors.New("a subquery was started while it was running")
+		return nil, errors.New("a subquery was started while it was running")
 	}
-	u.busy = true
-	defer func() { u.busy = false }()
-	before := inst.memory
-	if err := u.open(&inst.exec, q.Inner, args); err != nil {
-		return value.Null, err
-	}
-	v, err := inst.answer(q.Kind, u)
-	// What the subquery held is gone, for the next row takes it anew; the answer
-	// stays until then.
-	inst.memory = before
-	if err == nil && q.Kind != bound.Collect && inst.plan.Steady(q) {
-		if inst.known == nil {
-			inst.known = map[*bound.Subquery]value.Value{}
-		}
-		inst.known[q] = v
-	}
-	return v, err
+	return u, nil
 }
 
 func (inst *instance) answer(kind bound.SubqueryKind, u *union) (value.Value, error) {
@@ -291,8 +312,9 @@ type part struct {
 }
 
 // open starts the part with args in its slots.
-func (p *part) open(x *exec, slots []int, args []value.Value) error {
+func (p *part) open(x *exec, slots []int, args []value.Value, few bool) error {
 	p.frame.setup(x)
+	p.frame.few = few
 	if len(p.given.Cols) < p.def.Width {
 		p.given.Cols = make([][]value.Value, p.def.Width)
 		p.frame.args = make([]value.Value, p.def.Width)
@@ -316,6 +338,7 @@ type union struct {
 	distinct bool
 	at       int
 	busy     bool
+	few      bool // the first row is wanted
 	seen     rowSet
 	row      []value.Value
 	sel      []int
@@ -348,7 +371,7 @@ func (u *union) pull() (*batch.Batch, error) {
 	for u.at < len(u.parts) {
 		p := u.parts[u.at]
 		if !u.opened {
-			if err := p.open(u.x, u.slots, u.args); err != nil {
+			if err := p.open(u.x, u.slots, u.args, u.few); err != nil {
 				return nil, err
 			}
 			u.opened = true

@@ -46,7 +46,7 @@ func (o *nodeScan) next() (*batch.Batch, error) {
 				break
 			}
 		}
-		n := min(len(o.got), batch.Size-len(o.src))
+		n := min(len(o.got), o.most-len(o.src))
 		for range n {
 			o.src = append(o.src, o.row)
 		}
