@@ -163,7 +163,7 @@ type tableSet struct {
 func newTables() *tableSet {
 	t := &tableSet{funcs: map[string]*Func{}, aggs: map[string]*Aggregate{}}
 	for _, group := range [][]Func{
-		listFuncs(), stringFuncs(), normalizeFuncs(), mathFuncs(), convertFuncs(), graphFuncs(), miscFuncs(), temporalFuncs(),
+		listFuncs(), stringFuncs(), normalizeFuncs(), mathFuncs(), convertFuncs(), graphFuncs(), learnedFuncs(), miscFuncs(), temporalFuncs(),
 	} {
 		for i := range group {
 			t.allFuncs = append(t.allFuncs, &group[i])

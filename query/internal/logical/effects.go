@@ -293,7 +293,7 @@ func (b *builder) exprEffects(e bound.Expr, out *effects) {
 			labelNames(e.Labels, &out.labels)
 		case *bound.Call:
 			switch e.Name {
-			case "properties", "keys":
+			case "properties", "keys", "similarity":
 				out.keys.all = true
 			case "labels":
 				out.labels.all = true
