@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"engram/graph/internal/backup"
 	"engram/graph/internal/commit"
@@ -45,6 +47,9 @@ func (db *DB) Backup(ctx context.Context, dir string, o BackupOptions) (*Backup,
 	if o.Keep < 0 {
 		return nil, fail(InvalidArgument, "keeping %d backups; 0 keeps all", o.Keep)
 	}
+	if inside(dir, filepath.Dir(filepath.Dir(db.place.file))) && db.place.textDir != "" {
+		return nil, fail(InvalidArgument, "backups cannot go to %s: that is where the graphs are, and each folder in it is one; choose a directory outside of it", dir)
+	}
 	target, err := backup.OpenTarget(dir)
 	if err != nil {
 		return nil, wrap(err)
@@ -60,6 +65,31 @@ func (db *DB) Backup(ctx context.Context, dir string, o BackupOptions) (*Backup,
 		}
 	}
 	return out, nil
+}
+
+// inside tells whether a path, of which the end may not exist yet, is a directory or
+// below it, whatever links lead there.
+func inside(path, directory string) bool {
+	of, err := os.Stat(directory)
+	if err != nil {
+		return false
+	}
+	path, err = filepath.Abs(path)
+	for err == nil {
+		if info, err := os.Stat(path); err == nil {
+			if os.SameFile(info, of) {
+				return true
+			}
+			if real, err := filepath.EvalSymlinks(path); err == nil {
+				path = real
+			}
+		}
+		if path == filepath.Dir(path) {
+			break
+		}
+		path = filepath.Dir(path)
+	}
+	return false
 }
 
 func (db *DB) backup(ctx context.Context, target *backup.Target, o BackupOptions) (*Backup, error) {

@@ -175,3 +175,27 @@ func TestRestoreChecksTheContent(t *testing.T) {
 		}
 	}
 }
+
+// TestBackupsStayOutOfTheGraphs: a folder among the graphs would be taken for one.
+func TestBackupsStayOutOfTheGraphs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data")
+	data, db := opened(t, path)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	ns := filepath.Join(path, "ns")
+	for _, dir := range []string{ns, filepath.Join(ns, "main"), filepath.Join(ns, "new", "newer"), filepath.Join(link, "ns"), filepath.Join(link, "ns", "new")} {
+		if _, err := db.Backup(t.Context(), dir, graph.BackupOptions{Namespace: "main"}); graph.CodeOf(err) != graph.InvalidArgument {
+			t.Errorf("a backup into %s: %v; want it refused", dir, err)
+		}
+	}
+	if names := must(data.Names())(t); len(names) != 1 {
+		t.Errorf("the graphs are %q now", names)
+	}
+	for _, dir := range []string{filepath.Join(path, "backups"), filepath.Join(t.TempDir(), "a", "b")} {
+		if _, err := db.Backup(t.Context(), dir, graph.BackupOptions{Namespace: "main"}); err != nil {
+			t.Errorf("a backup into %s: %v", dir, err)
+		}
+	}
+}

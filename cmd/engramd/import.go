@@ -21,7 +21,7 @@ type importCommand struct {
 	Files   []string `arg:"" help:"A memories file (.jsonl), or a CSV file of nodes and then one of edges." placeholder:"FILE"`
 	Links   string   `help:"A file of links between the memories (.jsonl with a, b, type, weight)." placeholder:"FILE"`
 	Split   string   `help:"One namespace for each: ${enum}." enum:"none,conversation" default:"none"`
-	Batch   int      `help:"Lines in a transaction, 1 to 10,000; by default 500, or up to 60,000 records in bulk." placeholder:"N"`
+	Batch   *int     `help:"Lines in a transaction, 1 to 10,000; by default 500, or up to 60,000 records in bulk." placeholder:"N"`
 	Restart bool     `help:"Give up an unfinished import of other CSV files: what it brought stays and is merged with."`
 	Ack     bool     `help:"Print a line ACK <seq> <lines> for every transaction once it is durable."`
 	Begin   bool     `help:"With --ack: print a line BEGIN <lines> before every transaction." name:"ack-begin"`
@@ -54,6 +54,9 @@ func (c *importCommand) Run(a *app) error {
 	if c.Begin && !c.Ack {
 		return &usageError{errors.New("--ack-begin goes with --ack")}
 	}
+	if c.Batch != nil && (*c.Batch < 1 || *c.Batch > 10_000) {
+		return &usageError{fmt.Errorf("--batch %d: want 1 to 10,000", *c.Batch)}
+	}
 	switch {
 	case csv == len(c.Files) && csv <= 2:
 		if c.Links != "" || c.Split != "none" {
@@ -85,16 +88,26 @@ func (c *importCommand) memories(a *app) error {
 		}
 		defer links.Close()
 	}
-	return a.withNamespace(writing, func(db *engram.DB) error {
-		to := importer.Into(db)
+	return a.withRegistryLater(func(open func() (*server.Registry, error)) error {
+		database := func() (*engram.DB, error) { return openIn(open, a.namespace) }
 		err := c.run(a, func(opts importer.Options) (importer.Report, error) {
-			return importer.Memories(a.ctx, to, memories, opts)
+			return importer.Split(a.ctx, func(string) (importer.Target, error) {
+				db, err := database()
+				if err != nil {
+					return nil, err
+				}
+				return importer.Into(db), nil
+			}, memories, opts)
 		}, c.Files[0])
 		if err != nil || links == nil {
 			return err
 		}
 		return c.run(a, func(opts importer.Options) (importer.Report, error) {
-			return importer.Links(a.ctx, to, links, opts)
+			db, err := database()
+			if err != nil {
+				return importer.Report{}, err
+			}
+			return importer.Links(a.ctx, importer.Into(db), links, opts)
 		}, c.Links)
 	})
 }
@@ -110,7 +123,7 @@ func (c *importCommand) split(a *app) error {
 		return err
 	}
 	defer memories.Close()
-	return a.withRegistry(writing, func(r *server.Registry) error {
+	return a.withRegistryLater(func(open func() (*server.Registry, error)) error {
 		taken := map[string]string{}
 		target := func(conversation string) (importer.Target, error) {
 			name := a.namespace
@@ -121,7 +134,7 @@ func (c *importCommand) split(a *app) error {
 				return nil, fmt.Errorf("the conversations %q and %q would share the namespace %s; rename one", other, conversation, name)
 			}
 			taken[name] = conversation
-			db, err := r.Open(name, true)
+			db, err := openIn(open, name)
 			if err != nil {
 				return nil, err
 			}
@@ -148,11 +161,21 @@ func (c *importCommand) graph(a *app) error {
 		defer f.Close()
 		edges = f
 	}
-	return a.withNamespace(writing, func(db *engram.DB) error {
+	return a.withRegistryLater(func(open func() (*server.Registry, error)) error {
 		return c.run(a, func(opts importer.Options) (importer.Report, error) {
-			return importer.Graph(a.ctx, db, nodes, edges, opts)
+			return importer.GraphLater(a.ctx, func() (*engram.DB, error) { return openIn(open, a.namespace) },
+				a.missing(), nodes, edges, opts)
 		}, c.Files...)
 	})
+}
+
+// openIn opens a namespace, which is made if it is missing.
+func openIn(open func() (*server.Registry, error), name string) (*engram.DB, error) {
+	r, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return r.Open(name, true)
 }
 
 // run imports files and tells what came of it.
@@ -174,7 +197,10 @@ func (c *importCommand) run(a *app, fn func(importer.Options) (importer.Report, 
 
 // options set up the progress bar, on a terminal only, and the acknowledgements.
 func (c *importCommand) options(a *app, files ...string) (opts importer.Options, done func()) {
-	opts, done = importer.Options{Batch: c.Batch, Restart: c.Restart, NoText: c.NoText}, func() {}
+	opts, done = importer.Options{Restart: c.Restart, NoText: c.NoText}, func() {}
+	if c.Batch != nil {
+		opts.Batch = *c.Batch
+	}
 	if c.Ack {
 		opts.Ack = func(seq uint64, lines int) { a.printf("ACK %d %d\n", seq, lines) }
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"engram"
 	"engram/server"
@@ -67,6 +68,39 @@ func (a *app) withRegistry(how access, fn func(*server.Registry) error) (err err
 		}
 	}()
 	return fn(r)
+}
+
+// withRegistryLater is withRegistry for writing that makes and opens the directory
+// when fn first asks for it: what is refused before leaves nothing behind.
+func (a *app) withRegistryLater(fn func(open func() (*server.Registry, error)) error) (err error) {
+	if err := engram.CheckNamespace(a.namespace); err != nil {
+		return &usageError{err}
+	}
+	var r *server.Registry
+	defer func() {
+		if r == nil {
+			return
+		}
+		if closeErr := r.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	return fn(func() (_ *server.Registry, err error) {
+		if r == nil {
+			r, err = server.OpenRegistry(a.data, server.RegistryOptions{Create: true})
+		}
+		return r, err
+	})
+}
+
+// missing tells that there is no such namespace yet.
+func (a *app) missing() bool {
+	d, err := engram.OpenData(a.data, &engram.Options{ReadOnly: true})
+	if err != nil {
+		return engram.IsCode(err, engram.CodeNotFound)
+	}
+	names, err := d.Namespaces()
+	return errors.Join(err, d.Close()) == nil && !slices.Contains(names, a.namespace)
 }
 
 // openInput opens a file that the command line names.

@@ -19,8 +19,28 @@ import (
 //
 // It keeps about 30 bytes in memory for each node and 8 for each edge.
 func Graph(ctx context.Context, db *engram.DB, nodes, edges io.ReadSeeker, opts Options) (Report, error) {
+	return GraphLater(ctx, func() (*engram.DB, error) { return db, nil }, false, nodes, edges, opts)
+}
+
+// GraphLater is Graph into a database that is opened once the files have been read
+// and found good by themselves. missing tells that opening makes it: then nothing is
+// made for files that are refused.
+func GraphLater(ctx context.Context, open func() (*engram.DB, error), missing bool, nodes, edges io.ReadSeeker, opts Options) (Report, error) {
 	chosen := opts.Batch
 	opts, err := opts.withDefaults()
+	if err != nil {
+		return Report{}, err
+	}
+	g := &graphImport{ctx: ctx, opts: opts, batch: chosen, types: map[string]uint16{}}
+	if err := g.verify(nodes, edges); err != nil {
+		return Report{}, err
+	}
+	if missing {
+		if err := g.verifyEnds(nil, true); err != nil {
+			return Report{}, err
+		}
+	}
+	db, err := open()
 	if err != nil {
 		return Report{}, err
 	}
@@ -37,10 +57,6 @@ func Graph(ctx context.Context, db *engram.DB, nodes, edges io.ReadSeeker, opts 
 			return Report{}, err
 		}
 		unfinished = nil
-	}
-	g := &graphImport{ctx: ctx, opts: opts, batch: chosen, types: map[string]uint16{}}
-	if err := g.verify(nodes, edges); err != nil {
-		return Report{}, err
 	}
 	to := Into(db)
 	bulk := stats.Nodes == 0 || unfinished != nil

@@ -167,6 +167,12 @@ func TestRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, store.ErrMissing, []string{"create a database"}},
+		{"a dangling link", func(t *testing.T, p string) {
+			remove(t, p)
+			if err := os.Symlink("elsewhere", p); err != nil {
+				t.Fatal(err)
+			}
+		}, store.ErrForeign, []string{"link to elsewhere, which does not exist", "remove the link"}},
 		{"a file", func(t *testing.T, p string) { remove(t, p); write(t, p, "x") }, store.ErrForeign, []string{"not a directory"}},
 		{"foreign", func(t *testing.T, p string) { remove(t, filepath.Join(p, "catalog")) }, store.ErrForeign, []string{"no catalog"}},
 		{"foreign catalog", func(t *testing.T, p string) { write(t, filepath.Join(p, "catalog"), "shoes\n") }, store.ErrForeign, []string{"check the path"}},
@@ -255,6 +261,13 @@ func TestCreateRefusesWhatIsThere(t *testing.T) {
 	mustClose(t, d)
 	if picture(t, path) != before {
 		t.Error("a refused creation changed the disk")
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("elsewhere", link); err != nil {
+		t.Fatal(err)
+	}
+	if err := Create(link); !errors.Is(err, store.ErrForeign) || !strings.Contains(err.Error(), "elsewhere") {
+		t.Errorf("Create over a dangling link: %v; want foreign", err)
 	}
 	other := t.TempDir()
 	if err := os.WriteFile(filepath.Join(other, "letter.txt"), nil, 0o600); err != nil {

@@ -77,6 +77,12 @@ func examine(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if to, err := os.Readlink(path); err == nil {
+			return &store.FileError{
+				Err: store.ErrForeign, Path: path, Detail: "it is a symbolic link to " + to + ", which does not exist",
+				Hint: "make that directory, mount what it is on, or remove the link",
+			}
+		}
 		return &store.FileError{Err: store.ErrMissing, Path: path, Hint: "create it first, or check the path"}
 	case err != nil:
 		return systemError(path, err)
