@@ -292,11 +292,13 @@ func (g *gen) rel() {
 		name = g.fresh(k)
 	}
 	g.writef("%s[%s", left, name)
-	switch g.r.IntN(4) {
+	switch g.r.IntN(6) {
 	case 0:
 		g.writef(":%s", g.pick(relTypes))
 	case 1:
 		g.writef(":%s|%s", g.pick(relTypes), g.pick(relTypes))
+	case 2:
+		g.writef(":%s%s%s%s", g.pick([]string{"", "!"}), g.pick(relTypes), g.pick([]string{"|!", "&!"}), g.pick(relTypes))
 	}
 	if many {
 		g.writef("*%s", g.pick([]string{"0..2", "1..2", "2", "..2", "0..1"}))

@@ -51,10 +51,14 @@ func (g *gen) expr(k kind, depth int) string {
 	case stringKind:
 		switch g.r.IntN(4) {
 		case 0:
-			return fmt.Sprintf("(%s + %s)", e(stringKind), e(stringKind))
+			return fmt.Sprintf("(%s %s %s)", e(stringKind), g.pick([]string{"+", "||"}), e(stringKind))
 		case 1:
 			return fmt.Sprintf("toUpper(%s)", e(stringKind))
 		case 2:
+			if g.chance(2) {
+				return fmt.Sprintf("CASE %s WHEN %s, > %s THEN %s WHEN IS NULL THEN %s END",
+					e(intKind), e(intKind), e(intKind), e(stringKind), e(stringKind))
+			}
 			return fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", e(boolKind), e(stringKind), e(stringKind))
 		}
 		return fmt.Sprintf("coalesce(%s, %s)", e(stringKind), e(stringKind))
@@ -120,7 +124,7 @@ func (g *gen) arrow() string {
 func (g *gen) listExpr(e func(kind) string) string {
 	switch g.r.IntN(5) {
 	case 0:
-		return fmt.Sprintf("(%s + %s)", e(listKind), e(listKind))
+		return fmt.Sprintf("(%s %s %s)", e(listKind), g.pick([]string{"+", "||"}), e(listKind))
 	case 1:
 		return fmt.Sprintf("[x IN %s WHERE x %s %s | x + %d]", e(listKind), g.pick([]string{"<", ">", "="}), e(intKind), g.r.IntN(3))
 	case 2:
@@ -146,7 +150,7 @@ func (g *gen) boolExpr(e func(kind) string) string {
 		return fmt.Sprintf("(%s IN %s)", e(intKind), e(listKind))
 	case 6:
 		k := kind(g.r.IntN(int(scalars)))
-		return fmt.Sprintf("(%s IS %sNULL)", e(k), g.pick([]string{"", "NOT "}))
+		return fmt.Sprintf("(%s IS %s)", e(k), g.pick([]string{"NULL", "NOT NULL", ":: INTEGER", "NOT :: STRING | LIST<INTEGER>", ":: ANY NOT NULL"}))
 	case 7:
 		return fmt.Sprintf("%s(x IN %s WHERE x %s %d)", g.pick([]string{"all", "any", "none", "single"}), e(listKind), g.pick([]string{"<", ">", "="}), g.r.IntN(3))
 	case 8:
