@@ -83,6 +83,7 @@ type binder struct {
 	learning   bool
 	locals     int // most locals in use at once
 	implicit   []string
+	missing    string // the variable that err says is not defined
 }
 
 func (b *binder) fail(err *fault.Error) {

@@ -86,6 +86,8 @@ func (v *env) unknownFunction(e *syntax.Func) {
 	err := fault.Syntax("UnknownFunction", e.Span, "there is no function %s()", e.Name)
 	if near := fn.Suggest(e.Name); near != "" {
 		err = err.WithHint("Did you mean %s()?", near)
+	} else if strings.HasPrefix(strings.ToLower(e.Name), "apoc.") {
+		err = err.WithHint("There are no functions of APOC. SHOW FUNCTIONS lists those there are.")
 	}
 	v.b.fail(err)
 }

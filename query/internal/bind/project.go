@@ -1,7 +1,9 @@
 package bind
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"engram/graph/value"
 	"engram/query/internal/bound"
@@ -50,10 +52,24 @@ func (s *single) projection(c *syntax.Projection) {
 	} else {
 		p.plainItems()
 	}
+	p.hintAlias()
 	p.name()
 	p.tail()
 	p.checkAliases()
 	p.close()
+}
+
+// hintAlias says what to do about an item that reads the name of another one.
+func (p *projector) hintAlias() {
+	err, ok := p.b.err.(*fault.Error)
+	if !ok || p.b.missing == "" || err.Hint != "" && !strings.HasPrefix(err.Hint, "Defined") && !strings.HasPrefix(err.Hint, "No variable") {
+		return
+	}
+	for _, it := range p.c.Items {
+		if it.As != nil && it.As.Text == p.b.missing {
+			err.Hint = fmt.Sprintf("`%s` is named by this %s: compute it in a WITH before.", p.b.missing, p.where)
+		}
+	}
 }
 
 // expand lists the items, with the variables of * in alphabetical order first.

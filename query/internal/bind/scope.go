@@ -85,6 +85,9 @@ func (b *binder) undefined(name string, at syntax.Span, known []string) {
 	} else {
 		err.Hint = definedHint(known)
 	}
+	if b.err == nil {
+		b.missing = name
+	}
 	b.fail(err)
 }
 

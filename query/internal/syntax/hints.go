@@ -26,6 +26,11 @@ var foreign = map[string]string{
 	"INSERT":  "Write CREATE.",
 	"UPDATE":  "Write MATCH ... SET ...",
 	"FILTER":  "Write WITH * WHERE ...",
+	"LET":     "Write WITH *, expression AS name.",
+	"NEXT":    "Go on with WITH in place of RETURN and NEXT.",
+	"NULLS":   "null sorts as the greatest. Sort by x IS NULL first to have it elsewhere.",
+	"USING":   "The planner takes no hints. Leave USING out.",
+	"REPORT":  "Rows that fail are left out with ON ERROR CONTINUE; there is no report of them.",
 }
 
 // whole is what follows the first of two keywords.
@@ -41,11 +46,13 @@ func setHint(e *fault.Error, t *lexer.Token) {
 		}
 	}
 	if isWord(t) {
+		if e.Hint = foreign[strings.ToUpper(sign)]; e.Hint != "" {
+			return
+		}
 		if near := fault.Nearest(t.Value, keywordsIn(e.Expected)); near != "" {
 			e.Hint = "Did you mean " + near + whole[near] + "?"
 			return
 		}
-		sign = strings.ToUpper(sign)
 	}
 	if e.Hint = foreign[sign]; e.Hint == "" {
 		e.Hint = prefixHint(t)

@@ -32,7 +32,7 @@ func (p *parser) schemaCommand() (production, error) {
 		return grammar().activate, nil
 	case is(t, "COMPILE"):
 		return grammar().compile, nil
-	case is(next, "INDEX"), is(next, "CONSTRAINT"):
+	case (is(next, "INDEX") || is(next, "CONSTRAINT")) && (t.Type == kwCreate || is(t, "DROP")):
 		return handmade((*parser).schemaChange), nil
 	case t.Type == kwCreate && indexTypes[strings.ToUpper(next.Value)] && is(p.ahead(2), "INDEX"):
 		return handmade((*parser).schemaChange), nil
