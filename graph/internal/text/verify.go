@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/blevesearch/bleve/v2/util"
@@ -125,21 +127,58 @@ func (ix *Index) Verify() error {
 	if err := errors.Join(ix.usable(), ix.opened()); err != nil {
 		return err
 	}
-	b := ix.current().base
-	if !b.pin.acquire() {
-		return ErrClosed
-	}
-	defer b.pin.release()
-	for _, s := range b.segs {
-		file, ok := s.seg.(segment.PersistedSegment)
-		if !ok {
-			continue // in memory still
-		}
-		if err := verifySegment(file.Path()); err != nil {
+	// The library merges segments by itself and removes those that went into the new
+	// one, though an older base reads them still. So a file that is gone is one that
+	// should be there only if it belongs to what the index is made of now.
+	for b := ix.current().base; ; {
+		gone, err := b.verify()
+		if gone == "" {
 			return err
 		}
+		if b, err = ix.newestBase(b); err != nil {
+			return err
+		}
+		if slices.Contains(b.files(), gone) {
+			return fmt.Errorf("text index: %s is missing: rebuild the index", gone)
+		}
 	}
-	return nil
+}
+
+// newestBase is what the index on disk is made of now.
+func (ix *Index) newestBase(before *base) (*base, error) {
+	ix.flushLock.Lock()
+	defer ix.flushLock.Unlock()
+	if err := ix.usable(); err != nil {
+		return nil, err
+	}
+	return ix.disk.newBase(before)
+}
+
+// files are the paths of the segments that are on disk.
+func (b *base) files() []string {
+	var out []string
+	for _, s := range b.segs {
+		if file, ok := s.seg.(segment.PersistedSegment); ok { // others are in memory still
+			out = append(out, file.Path())
+		}
+	}
+	return out
+}
+
+// verify reads the segments' files. gone is one that is not there.
+func (b *base) verify() (gone string, err error) {
+	if !b.pin.acquire() {
+		return "", ErrClosed
+	}
+	defer b.pin.release()
+	for _, file := range b.files() {
+		if err := verifySegment(file); errors.Is(err, fs.ErrNotExist) {
+			return file, nil
+		} else if err != nil {
+			return "", err
+		}
+	}
+	return "", nil
 }
 
 // verifySegment compares the last four bytes of a segment with the CRC-32 of the
