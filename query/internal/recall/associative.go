@@ -56,9 +56,6 @@ func (r *run) seeds() []activation.Seed {
 	var seeds []activation.Seed
 	for _, h := range hits {
 		share := h.Score / hits[0].Score
-		if share < r.t.SeedFloor {
-			break
-		}
 		seeds = append(seeds, activation.Seed{ID: activation.ID(h.Node), Weight: math.Pow(share, r.t.SeedPower)})
 	}
 	for _, s := range r.o.From {

@@ -9,6 +9,7 @@ type candidate struct {
 	lexical    float64 // share of the best text score, 0 to 1
 	semantic   float64 // similarity in meaning, 0 to 1
 	activation float64 // share of the highest activation, 0 to 1
+	window     int64   // what stands beside it hands on, in parts of unit
 	received   float64 // what came over edges, relative to the strongest seed's 1
 }
 

@@ -12,11 +12,9 @@ type Tuning struct {
 	// Pool and PoolFactor say how many text hits are looked at: at least Pool,
 	// and a multiple of the rows asked for.
 	Pool, PoolFactor int
-	// Seeds is how many of the best hits activation starts from, and SeedFloor
-	// the share of the best score a seed needs: weak hits are mostly chance, and
-	// their neighbours too.
-	Seeds     int
-	SeedFloor float64
+	// Seeds is how many of the best hits activation starts from: weaker ones are mostly
+	// chance, and their neighbours too.
+	Seeds int
 	// SeedPower sharpens the weights of seeds: share of the best score to this
 	// power.
 	SeedPower float64
@@ -32,14 +30,24 @@ type Tuning struct {
 	Hub int
 	// Activation is the weight of activation against the lexical score's 1.
 	Activation float64
-	// Semantic is the weight of similarity in meaning. SemanticPool is how many of the
-	// nearest nodes are candidates by that alone, if they are as near as SemanticFloor.
-	Semantic, SemanticFloor float64
-	SemanticPool            int
+	// Semantic is the weight of similarity in meaning by itself, and SemanticAgreed what
+	// it weighs besides where the memory's container is the one that is meant (see
+	// Context): many texts are alike that have nothing to do with each other.
+	Semantic, SemanticAgreed float64
+	// SemanticPool is how many of the nearest nodes are candidates by similarity alone,
+	// if they are as near as SemanticFloor.
+	SemanticPool  int
+	SemanticFloor float64
 	// Context is the weight of where a memory stands: what CONTAINS it, judged by
 	// the best ContextHits text hits in it.
 	Context     float64
 	ContextHits int
+	// Window is the share of a hit that what stands next to it in order gets, Window2
+	// what stands one further, WindowAnswer what answers it. The WindowHits best texts
+	// hand on, by words and WindowSemantic times similarity.
+	Window, Window2, WindowAnswer float64
+	WindowSemantic                float64
+	WindowHits                    int
 	// Speaker is how much more a memory counts whose speaker the query names: who
 	// asks what Ann did mostly wants what Ann said. It never excludes the others.
 	Speaker float64
@@ -59,12 +67,13 @@ type Tuning struct {
 func DefaultTuning() Tuning {
 	return Tuning{
 		Pool: 1000, PoolFactor: 10,
-		Seeds: 5, SeedFloor: 0.1, SeedPower: 3,
+		Seeds: 5, SeedPower: 3,
 		DecayTransitive: 0.5, Decay: 0.2, Residual: 1e-4, EdgesPerNode: 64, Hub: 4096,
-		Activation: 0.55,
-		Semantic:   0.1, SemanticFloor: 0.75, SemanticPool: 20,
-		Context: 0.4, ContextHits: 100,
-		Speaker: 0.2, SelfSeed: 0.5, Promotion: rowRules(), Learned: 1,
+		Activation: 0.5,
+		Semantic:   0.03, SemanticAgreed: 0.3, SemanticPool: 20, SemanticFloor: 0.75,
+		Context: 0.4, ContextHits: 30,
+		Window: 0.2, Window2: 0.15, WindowAnswer: 0.3, WindowSemantic: 0.4, WindowHits: 50,
+		Speaker: 0.3, SelfSeed: 0.5, Promotion: rowRules(), Learned: 1,
 		Factors: factors(), Other: [2]float64{1, 1},
 	}
 }
@@ -81,8 +90,12 @@ func rowRules() activation.Rules {
 	return r
 }
 
-// contains joins a container with its parts.
-const contains = "CONTAINS"
+// The relation types that recall knows by name.
+const (
+	contains = "CONTAINS"
+	precedes = "TEMPORALLY_PRECEDES"
+	answers  = "ANSWERS"
+)
 
 // factors scale edges by relation type, forward and backward: how much the
 // one end says about the other. A container says little about any one of the

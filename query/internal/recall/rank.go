@@ -59,14 +59,14 @@ func (r *run) base(c *candidate) float64 {
 		lexical = 0
 	}
 	relevance := lexical + float64(r.t.Semantic*c.semantic)
-	return relevance + float64(r.t.Activation*c.received)
+	return relevance + float64(r.t.Activation*c.received) + float64(c.window)/unit
 }
 
 // bounds queues the candidates by the highest score that they could have.
 func (r *run) bounds() *boundQueue {
-	context, speaker, most := 0.0, 1.0, 1.0
+	context, agreed, speaker, most := 0.0, 0.0, 1.0, 1.0
 	if r.containers != nil {
-		context = r.t.Context
+		context, agreed = r.t.Context, r.t.SemanticAgreed
 	}
 	if r.speakers != nil {
 		speaker = 1 + r.t.Speaker
@@ -76,7 +76,8 @@ func (r *run) bounds() *boundQueue {
 	}
 	q := &boundQueue{items: make([]bounded, len(r.candidates.all))}
 	for i := range r.candidates.all {
-		bound := float64((r.base(&r.candidates.all[i]) + context) * speaker)
+		c := &r.candidates.all[i]
+		bound := float64((r.base(c) + float64(context+float64(agreed*c.semantic))) * speaker)
 		q.items[i] = bounded{float64(bound * most), int32(i)}
 	}
 	q.build()
@@ -92,7 +93,7 @@ func (r *run) score(c *candidate) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		score += float64(r.t.Context * rate)
+		score += float64((r.t.Context + float64(r.t.SemanticAgreed*c.semantic)) * rate)
 	}
 	if r.speakers != nil && score > 0 {
 		named, err := r.speakers.named(c.node)

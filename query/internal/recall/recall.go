@@ -126,7 +126,7 @@ func newRun(ctx context.Context, g access.Reader, o Options) *run {
 func (r *run) find() error {
 	r.screen = newScreen(r.g, r.o.Filter, r.o.Now)
 	r.weigher = newWeigher(r.g, &r.t, r.o.Now)
-	for _, step := range []func() error{r.lexical, r.semantic, r.associative, r.similar, r.contexts, r.speaker} {
+	for _, step := range []func() error{r.lexical, r.semantic, r.similar, r.associative, r.window, r.similar, r.contexts, r.speaker} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -147,6 +147,7 @@ type run struct {
 	hits       []access.TextHit
 	near       []float32 // the query's vector; nil: there is none, or it does not count
 	candidates candidates
+	compared   int // candidates whose similarity is known
 	spread     *activation.Result
 	screen     *screen
 	weigher    *weigher    // nil: nothing speaks for or against any memory

@@ -22,6 +22,11 @@ func Rules() []Rule {
 		{"semantic", "leg: what means much the same as the query", func(l *Legs, _ *Tuning) { l.NoSemantic = true }},
 		{"associative", "leg: what is joined to the best hits", func(l *Legs, _ *Tuning) { l.NoAssociative = true }},
 		{"context", "what contains many hits lifts what it contains", func(_ *Legs, t *Tuning) { t.Context = 0 }},
+		{"agreement", "similarity in meaning counts more where its container has many hits", func(_ *Legs, t *Tuning) { t.SemanticAgreed = 0 }},
+		{"window", "what stands beside a hit, or answers it, gets a share", func(_ *Legs, t *Tuning) { t.WindowHits = 0 }},
+		{"window-second", "a share goes one step of order further", func(_ *Legs, t *Tuning) { t.Window2 = 0 }},
+		{"window-answers", "a question's answers get a share", func(_ *Legs, t *Tuning) { t.WindowAnswer = 0 }},
+		{"window-semantic", "shares are of similarity in meaning too", func(_ *Legs, t *Tuning) { t.WindowSemantic = 0 }},
 		{"speaker", "a speaker whom the query names counts more", func(_ *Legs, t *Tuning) { t.Speaker = 0 }},
 		{"factors", "relations spread by type and direction, not all alike", func(_ *Legs, t *Tuning) {
 			t.Factors = map[string][2]float64{contains: t.Factors[contains]}
@@ -32,7 +37,6 @@ func Rules() []Rule {
 		{"decay", "steps after the first spread less", func(_ *Legs, t *Tuning) { t.Decay, t.DecayTransitive = 1, 1 }},
 		{"decay-transitive", "order in time spreads further than other relations", func(_ *Legs, t *Tuning) { t.DecayTransitive = t.Decay }},
 		{"learned", "what was learned from use adds to the weights of relations", func(_ *Legs, t *Tuning) { t.Learned = 0 }},
-		{"seed-floor", "weak hits are no seeds", func(_ *Legs, t *Tuning) { t.SeedFloor = 0 }},
 		{"salience", "importance, confidence and use weigh", func(_ *Legs, t *Tuning) { t.Promotion.Factors.Salience = 0 }},
 		{"recency", "what was used or stored lately weighs more", func(_ *Legs, t *Tuning) { t.Promotion.Factors.Recency = 0 }},
 		{"inhibition", "what is contradicted weighs less", func(_ *Legs, t *Tuning) { t.Promotion.Inhibition = 0 }},

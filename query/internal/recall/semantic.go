@@ -30,21 +30,23 @@ func (r *run) semantic() error {
 	return nil
 }
 
-// similar compares all candidates with the query.
+// similar compares the candidates with the query that came since the last time.
 func (r *run) similar() error {
-	if r.near == nil {
+	added := r.candidates.all[r.compared:]
+	r.compared = len(r.candidates.all)
+	if r.near == nil || len(added) == 0 {
 		return nil
 	}
-	nodes := make([]value.NodeID, len(r.candidates.all))
+	nodes := make([]value.NodeID, len(added))
 	for i := range nodes {
-		nodes[i] = r.candidates.all[i].node
+		nodes[i] = added[i].node
 	}
 	similarities, err := r.g.(access.VectorReader).Similarities(r.near, nodes)
 	if err != nil {
 		return err
 	}
 	for i, s := range similarities {
-		r.candidates.all[i].semantic = max(s, 0)
+		added[i].semantic = max(s, 0)
 	}
 	return nil
 }

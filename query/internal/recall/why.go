@@ -114,6 +114,9 @@ func (r *run) why(c *candidate, terms []string, path *value.Path) (string, error
 	if r.near != nil && c.semantic >= r.t.SemanticFloor {
 		parts = append(parts, fmt.Sprintf("means much the same (%.2f)", c.semantic))
 	}
+	if c.window > 0 {
+		parts = append(parts, fmt.Sprintf("stands beside what fits (%.2f)", float64(c.window)/unit))
+	}
 	switch {
 	case path != nil:
 		walk, err := r.walk(path)
