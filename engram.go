@@ -19,13 +19,14 @@ var (
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
-	graph   *graph.DB
-	engine  *query.Engine
-	learner *learner
-	opts    Options
-	space   *query.SpoolSpace
-	data    *graph.Data // closed with the database; nil if it is somebody else's
-	open    openTxs
+	graph    *graph.DB
+	engine   *query.Engine
+	learner  *learner
+	backfill *backfiller
+	opts     Options
+	space    *query.SpoolSpace
+	data     *graph.Data // closed with the database; nil if it is somebody else's
+	open     openTxs
 
 	mu     sync.Mutex
 	closed bool
@@ -65,7 +66,7 @@ func newDB(g *graph.DB, opts Options) *DB {
 	return &DB{
 		graph: g, opts: opts, space: query.NewSpoolSpace(opts.SpoolDir),
 		engine:  query.New(&query.Options{PlanCache: opts.PlanCache, Now: opts.Now}),
-		learner: newLearner(g, &opts),
+		learner: newLearner(g, &opts), backfill: newBackfiller(g, &opts),
 	}
 }
 
@@ -85,6 +86,7 @@ func (db *DB) Close() error {
 	db.open.endReading()
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
+	db.backfill.close()
 	_ = db.learner.close(ctx) // what is left is counted as lost by the next opening
 	if err := db.graph.Close(ctx); err != nil {
 		return convert(err, "")
@@ -132,6 +134,23 @@ func (db *DB) query(ctx context.Context, text string, params map[string]any, opt
 			return nil, err
 		}
 	}
+	if need := plan.Outside(args); need.Backfill > 0 || db.backfill.embedder != nil && len(need.Texts) > 0 {
+		read.Rollback()
+		notice, err := db.outside(ctx, need, opts)
+		if err != nil {
+			return nil, err
+		}
+		if notice != nil {
+			defer func() {
+				if res != nil {
+					res.Notices = append(res.Notices, *notice)
+				}
+			}()
+		}
+		if read, err = db.graph.Snapshot(); err != nil {
+			return nil, err
+		}
+	}
 	if plan.InTransactions() {
 		read.Rollback()
 		return plan.RunBatches(ctx, batchTransactions{db}, args, opts)
@@ -163,6 +182,7 @@ func (db *DB) write(ctx context.Context, plan *query.Plan, args map[string]value
 		return nil, err
 	}
 	used.release()
+	db.backfill.nudge()
 	return res, nil
 }
 
@@ -210,6 +230,7 @@ func (db *DB) Seq() uint64 { return db.graph.Seq() }
 func (db *DB) Stats(context.Context) (Stats, error) {
 	s, err := db.graph.Stats()
 	db.learner.stats(&s.Learning)
+	db.backfill.stats(&s.Vectors)
 	return s, convert(err, "")
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"engram/graph"
+	"engram/graph/embedder"
 	"engram/query"
 )
 
@@ -63,19 +64,23 @@ type Options struct {
 	// statement, and altogether, since it keeps other writers out. Defaults 2 s
 	// and 10 s.
 	TxIdle, TxTotal time.Duration
+	// Embedding says who makes vectors of texts. Default: the table in the program.
+	Embedding Embedding
 	// NoLearning switches learning off: REINFORCE is not queued, and what was learned
 	// before has no effect. Nothing of it is deleted.
 	NoLearning bool
 	// LearnEvery is how long what was reinforced waits to be written in one batch.
 	// Default 5 s, negative: until DrainLearning or Close.
 	LearnEvery time.Duration
-	// LearnTimer calls fn once after d, unless stop is called before, which then
+	// LearnTimer, which also times Embedding.Every, calls fn once after d, unless stop is called before, which then
 	// reports true. Default time.AfterFunc.
 	LearnTimer func(d time.Duration, fn func()) (stop func() bool)
 	// PlanCache is how many plans are kept. Default 1,024; negative: none.
 	PlanCache int
 	// Now is the clock of the database. Default time.Now.
 	Now func() time.Time
+
+	embedder embedder.Embedder // of Embedding, nil unless it is an endpoint
 }
 
 func (o *Options) withDefaults() Options {
@@ -107,8 +112,11 @@ func (o *Options) withDefaults() Options {
 	return out
 }
 
-// check refuses options that name what there is not.
-func (o *Options) check() error {
+// check refuses options that name what there is not, and makes what they name.
+func (o *Options) check() (err error) {
+	if o.embedder, err = o.Embedding.build(); err != nil {
+		return err
+	}
 	if err := query.CheckLegs(o.RecallLegs); err != nil {
 		return &Error{Code: CodeInvalidArgument, Message: err.Error(), Err: err}
 	}
@@ -127,5 +135,6 @@ func RecallRules() []RecallRule { return query.RecallRules() }
 func (o *Options) graph() *graph.Options {
 	return &graph.Options{
 		Rebuild: o.Rebuild, HotColumns: o.HotColumns, TextFields: o.TextFields, Now: o.Now,
+		Embedder: o.embedder, NoEmbedder: o.Embedding.Provider == "none",
 	}
 }

@@ -154,6 +154,7 @@ func (e *Engine) compile(parsed *syntax.Statement, g Reader) (*Plan, error) {
 	}
 	p := &Plan{engine: e, tree: tree, program: program}
 	for _, part := range tree.Query.Parts {
+		p.asking = append(p.asking, asking(part.Op)...)
 		p.remembered = append(p.remembered, remembered(part.Op)...)
 	}
 	if g != nil {
@@ -171,6 +172,7 @@ type Plan struct {
 	// shown is the description that EXPLAIN copies, once somebody has asked for it.
 	shown      atomic.Pointer[result.Plan]
 	notices    []result.Notice
+	asking     []logical.Op // operators that need a model
 	remembered []bound.Expr // texts of REMEMBER that are to be associated
 	batches    *batches     // of CALL { } IN TRANSACTIONS, which has no program
 }
@@ -216,6 +218,10 @@ type RunOptions struct {
 	// Seed starts the random numbers of rand() and randomUUID(); zero: taken from
 	// the clock.
 	Seed uint64
+	// Vectors are those of texts that RECALL searches for, and Backfilled what became
+	// of CALL embed.backfill; see Plan.Outside.
+	Vectors    Vectors
+	Backfilled *Backfilled
 	// Matches are what FindMatches found.
 	Matches Matches
 	// Learn is told, at the end, of memories that the statement used. Nil: nothing is
@@ -271,7 +277,10 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 	}
 	if opts != nil {
 		in.Budget, in.Transaction = opts.Budget, opts.Transaction
-		in.Seed[0], in.Rows, in.Learn, in.Matches = opts.Seed, opts.Rows, opts.Learn, opts.Matches
+		in.Seed[0], in.Rows, in.Learn, in.Matches, in.Vectors = opts.Seed, opts.Rows, opts.Learn, opts.Matches, opts.Vectors
+		if opts.Backfilled != nil {
+			ctx = context.WithValue(ctx, backfilled{}, opts.Backfilled)
+		}
 		legs, err := recall.LegsOf(opts.RecallLegs)
 		if err != nil {
 			return nil, err

@@ -40,7 +40,7 @@ func (k known) Lookup(name string) (*physical.Procedure, bool) {
 }
 
 // builtIn are the built-in procedures in order of name.
-var builtIn = []*physical.Procedure{queryNodes, dbLabels, dbProperty, dbTypes, textSearch}
+var builtIn = []*physical.Procedure{queryNodes, dbLabels, dbProperty, dbTypes, embedBackfill, textSearch}
 
 // ProcedureNames lists the built-in procedures in order of name.
 func ProcedureNames() []string {

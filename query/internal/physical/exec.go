@@ -65,6 +65,9 @@ type Input struct {
 	Legs recall.Legs
 	// Tuning replaces the default one of RECALL when it is set.
 	Tuning *recall.Tuning
+	// Vectors are those of texts that RECALL searches for, where only an endpoint
+	// could make them.
+	Vectors map[string][]float32
 	// Matches are memories that texts of REMEMBER are like, as far as they were looked
 	// for before the write slot was taken.
 	Matches map[string][]lifecycle.Match

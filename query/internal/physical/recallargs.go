@@ -242,6 +242,7 @@ func (o *recaller) seeds(opts *recall.Options) error {
 		switch {
 		case q.Kind() == value.KindString:
 			opts.Query = q.AsString()
+			opts.Near = o.f.in.Vectors[opts.Query]
 		case o.def.Verb == syntax.VerbCompile:
 			return typeError("COMPILE needs a text, but got a %s", q.Kind())
 		case q.Kind() == value.KindNode || q.Kind() == value.KindList:

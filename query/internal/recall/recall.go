@@ -22,6 +22,7 @@ type Seed struct {
 // Options say what to recall.
 type Options struct {
 	Query   string
+	Near    []float32 // the query's vector, where only an endpoint could make it
 	From    []Seed
 	Via     []string // relation types to spread over; empty: all
 	Against []string // relation types not to spread over

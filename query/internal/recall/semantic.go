@@ -11,7 +11,10 @@ func (r *run) semantic() error {
 	if !ok || r.o.Legs.NoSemantic || r.t.Semantic == 0 || r.o.Query == "" {
 		return nil
 	}
-	if r.near = vectors.EmbedText(r.o.Query); r.near == nil || r.t.SemanticPool == 0 {
+	if r.near = r.o.Near; r.near == nil {
+		r.near = vectors.EmbedText(r.o.Query)
+	}
+	if r.near == nil || r.t.SemanticPool == 0 {
 		return nil
 	}
 	hits, err := vectors.RankVectors(r.near, r.t.SemanticPool, nil)
