@@ -1,6 +1,12 @@
 package syntax
 
-import "github.com/alecthomas/participle/v2/lexer"
+import (
+	"strings"
+
+	"engram/graph/value"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
 
 // caseExpr parses CASE [test] WHEN .. THEN .. [ELSE ..] END.
 func (p *parser) caseExpr() (Expr, error) {
@@ -174,4 +180,26 @@ func startsOperand(t *lexer.Token) bool {
 func (p *parser) fromAhead() bool {
 	t := p.ahead(2)
 	return (t.Type == tString || t.Type == tParam) && is(p.ahead(3), "FROM")
+}
+
+// normalizedAhead reports whether [form] NORMALIZED comes next.
+func (p *parser) normalizedAhead() bool {
+	t := p.peek()
+	return is(t, "NORMALIZED") || normalForms[strings.ToUpper(t.Value)] && isWord(t) && is(p.ahead(1), "NORMALIZED")
+}
+
+var normalForms = map[string]bool{"NFC": true, "NFD": true, "NFKC": true, "NFKD": true}
+
+// isNormalized parses IS [NOT] [form] NORMALIZED as a call of the function.
+func (p *parser) isNormalized(start Span, e Expr, not bool) Expr {
+	f := &Func{Name: "isNormalized", Args: []Expr{e}}
+	if t := p.take(); !is(t, "NORMALIZED") {
+		f.Args = append(f.Args, &Literal{Span: span(t), Value: value.String(strings.ToUpper(t.Value))})
+		p.take()
+	}
+	f.Span = p.since(start)
+	if !not {
+		return f
+	}
+	return &Unary{Span: f.Span, Op: OpNot, E: f}
 }

@@ -179,8 +179,11 @@ func (p *parser) is(start Span, e Expr) (Expr, error) {
 	if not {
 		also = also[1:]
 	}
-	if p.typedAhead() {
+	switch {
+	case p.typedAhead():
 		return p.isTyped(start, e, not)
+	case p.normalizedAhead():
+		return p.isNormalized(start, e, not), nil
 	}
 	if err := p.expectKw(kwNull, also...); err != nil {
 		return nil, err
