@@ -1,6 +1,10 @@
 package schema
 
-import "engram/graph/value"
+import (
+	"strings"
+
+	"engram/graph/value"
+)
 
 // Seek asks an index for candidates: all elements that match, and perhaps some
 // that don't, so the caller tests what it found. The zero values of all fields
@@ -58,3 +62,29 @@ func (s *Seek) Matches(vals []value.Value) bool {
 	}
 	return true
 }
+
+// orderedBytes is how many bytes of a string an index is sure to order by: the rest
+// of a long one is hashed.
+const orderedBytes = 200
+
+// Behind reports whether, in the order of an index (with desc: against it), every
+// value from v on is sorted strictly behind w by value.Order. Where the index has
+// another order than the values, among durations, lists, maps and strings that begin
+// alike, it is false.
+func Behind(v, w value.Value, desc bool) bool {
+	c := value.Order(v, w)
+	if v.Kind() == w.Kind() {
+		switch v.Kind() {
+		case value.KindDuration, value.KindList, value.KindMap:
+			return false
+		case value.KindString:
+			c = strings.Compare(head(v.AsString()), head(w.AsString()))
+		}
+	}
+	if desc {
+		return c < 0
+	}
+	return c > 0
+}
+
+func head(s string) string { return s[:min(len(s), orderedBytes)] }

@@ -71,6 +71,14 @@ func (r *proven) GetMany(space store.Space, keys, out [][]byte) ([][]byte, error
 
 // Scan reads a range.
 func (r *proven) Scan(space store.Space, from, to []byte, fn func(key, value []byte) bool) error {
+	if err := r.bounds(space, from, to); err != nil {
+		return err
+	}
+	return r.Reader.Scan(space, from, to, fn)
+}
+
+// bounds verifies what is beside the ends of a range.
+func (r *proven) bounds(space store.Space, from, to []byte) error {
 	for _, bound := range [][]byte{from, to} {
 		if len(bound) == 0 {
 			continue
@@ -79,7 +87,19 @@ func (r *proven) Scan(space store.Space, from, to []byte, fn func(key, value []b
 			return err
 		}
 	}
-	return r.Reader.Scan(space, from, to, fn)
+	return nil
+}
+
+// ScanBack implements store.BackScanner if the reader does.
+func (r *proven) ScanBack(space store.Space, from, to []byte, fn func(key, value []byte) bool) error {
+	b, ok := r.Reader.(store.BackScanner)
+	if !ok {
+		return fmt.Errorf("scanning back: %w", errors.ErrUnsupported)
+	}
+	if err := r.bounds(space, from, to); err != nil {
+		return err
+	}
+	return b.ScanBack(space, from, to, fn)
 }
 
 // CopyTo implements store.Copier if the reader does.

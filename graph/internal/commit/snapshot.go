@@ -130,6 +130,19 @@ func (s *Snapshot[V]) Scan(space store.Space, from, to []byte, fn func(key, valu
 	return scanOver(d.reader, space, from, to, changes, fn)
 }
 
+// ScanBack is Scan in descending order, up from to, which must not be nil. ok is
+// false for a long snapshot, which cannot.
+func (s *Snapshot[V]) ScanBack(space store.Space, from, to []byte, fn func(key, value []byte) bool) (ok bool, err error) {
+	if s.long != nil {
+		return false, nil
+	}
+	r, ok := s.base.reader.(store.BackScanner)
+	if !ok {
+		return false, nil
+	}
+	return true, r.ScanBack(space, from, to, fn)
+}
+
 // pin takes the newest durable reader and, in the same instant, what changed since
 // the long snapshot's seq.
 func (s *Snapshot[V]) pin(read func(*undo)) (*durable[V], error) {

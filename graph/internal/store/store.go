@@ -75,6 +75,12 @@ type Copier interface {
 	CopyTo(w io.Writer) (int64, error)
 }
 
+// BackScanner is a Reader that can scan from the end.
+type BackScanner interface {
+	// ScanBack is Scan in descending order; to must not be nil.
+	ScanBack(space Space, from, to []byte, fn func(key, value []byte) bool) error
+}
+
 // Prover is a Reader of a store whose keys could be damaged on disk, so that a key
 // that is not found proves nothing by itself. Around calls fn for the key's
 // neighbours: the nearest key at or behind it and the nearest before it, where

@@ -15,6 +15,17 @@ type Indexes interface {
 	SeekIndex(s schema.Seek, fn func(id uint64) bool) error
 }
 
+// OrderedIndexes is what Indexes may offer besides: their order.
+type OrderedIndexes interface {
+	Indexes
+	// ScanIndex appends about limit elements that an index has for a seek to buf, in
+	// order of its last key or, with desc, against it, and by id where that is equal.
+	// at is nil for the beginning, else the next of the call before, which is nil at
+	// the end. Some may not match, and the order is only that of schema.Behind. ok is
+	// false when there is no order to be had.
+	ScanIndex(s schema.Seek, desc bool, at []byte, limit int, buf []uint64) (ids []uint64, next []byte, ok bool, err error)
+}
+
 // SchemaWriter is a Writer that can change indexes and constraints.
 type SchemaWriter interface {
 	Indexes

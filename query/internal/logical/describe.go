@@ -317,7 +317,11 @@ func (d *describer) detail(op Op) string {
 		if o.Skip != nil {
 			text += " SKIP " + d.expr(o.Skip)
 		}
-		return text + " LIMIT " + d.expr(o.Limit)
+		text += " LIMIT " + d.expr(o.Limit)
+		if o.InOrder {
+			text += ", rows come in order"
+		}
+		return text
 	case *Skip:
 		return d.expr(o.N)
 	case *Limit:

@@ -21,7 +21,22 @@ type IndexSeek struct {
 	// Any tells that the last of Eq is a list, of which one element is equal.
 	Any            bool
 	Lo, Hi, Prefix bound.Expr // or nil
+	// Order is in which order they come, by the last of Keys, while the graph can
+	// tell; see TopK.InOrder.
+	Order Order
+	// All tells that the nodes without the property come, too: those with null.
+	All bool
 }
+
+// Order is an order of an index.
+type Order uint8
+
+// The orders. By id is the usual one.
+const (
+	ByID Order = iota
+	Ascending
+	Descending
+)
 
 // Name implements Op.
 func (o *IndexSeek) Name() string {
@@ -64,11 +79,18 @@ func (o *IndexSeek) detail(d *describer) string {
 			parts = append(parts, prop+" >= "+d.expr(o.Lo))
 		case o.Hi != nil:
 			parts = append(parts, prop+" <= "+d.expr(o.Hi))
-		case n == 0:
+		case n == 0 && !o.All:
 			parts = append(parts, prop+" IS NOT NULL")
 		}
 	}
-	return name + ":" + o.Owner + "(" + strings.Join(o.Keys, ", ") + ") " + strings.Join(parts, " AND ")
+	text := strings.TrimSpace(name + ":" + o.Owner + "(" + strings.Join(o.Keys, ", ") + ") " + strings.Join(parts, " AND "))
+	switch o.Order {
+	case Ascending:
+		text += " in ascending order"
+	case Descending:
+		text += " in descending order"
+	}
+	return text
 }
 
 // ValueJoin yields the nodes with Label ("": all) whose property Key equals

@@ -210,11 +210,14 @@ type (
 		Unary
 		Keys []bound.Sort
 	}
-	// TopK is Sort, then Skip, then Limit.
+	// TopK is Sort, then Skip, then Limit. InOrder tells that the rows come in the
+	// order of the first key, about, while the IndexSeek below has an order: then not
+	// all of them are needed.
 	TopK struct {
 		Unary
 		Keys        []bound.Sort
 		Skip, Limit bound.Expr // Skip may be nil
+		InOrder     bool
 	}
 	// Skip drops the first rows.
 	Skip struct {

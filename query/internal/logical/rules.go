@@ -43,6 +43,9 @@ const (
 	// LookUpDegrees reads the number of a node's edges from the topology where
 	// EXISTS { } or COUNT { } wants to know no more.
 	LookUpDegrees
+	// ReadInOrder reads nodes in the order of an index where the first rows in that
+	// order are all that is asked for.
+	ReadInOrder
 	endOfRules
 )
 
@@ -54,7 +57,7 @@ func (r Rules) Has(rule Rules) bool { return r&rule != 0 }
 
 var ruleNames = []string{
 	"OrderPatterns", "PushFilters", "SeekIDs", "ScanLabels", "SeekIndexes", "JoinValues", "MeetInto", "FuseTopK", "ProjectLate", "LookUpCounts", "SpareBarriers", "PruneColumns",
-	"ReachEnds", "FuseCreates", "SemiJoins", "LookUpDegrees",
+	"ReachEnds", "FuseCreates", "SemiJoins", "LookUpDegrees", "ReadInOrder",
 }
 
 // RuleNames returns the names of the rules; rule i
@@ -89,6 +92,7 @@ func (b *builder) rewrite(p *Part) {
 		{FuseTopK, fuseTopK},
 		{FuseCreates, fuseCreates},
 		{ProjectLate, projectLate},
+		{ReadInOrder, b.readInOrder},
 		{LookUpCounts, lookUpCounts},
 	}
 	for _, s := range steps {

@@ -18,6 +18,8 @@ type compiler struct {
 	part *logical.Part
 	arg  *argument // what the tree being built starts from
 	err  error
+	// ordered is the seek built last that may yield its nodes in order.
+	ordered *indexSeek
 }
 
 func (c *compiler) fail(err error) {
@@ -348,6 +350,9 @@ func (c *compiler) topK(o *logical.TopK) operator {
 		}
 		l, err = count(out.f, limit, o.Limit.At(), "LIMIT")
 		return s, l, err
+	}
+	if o.InOrder {
+		out.first.source = c.ordered
 	}
 	return out
 }

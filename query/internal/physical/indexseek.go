@@ -69,6 +69,11 @@ func (o *nodeList) list(find func() error) (*batch.Batch, error) {
 	if len(o.src) == 0 {
 		return nil, o.hold(0)
 	}
+	return o.fill(), nil
+}
+
+// fill completes a batch with the elements ids.
+func (o *nodeList) fill() *batch.Batch {
 	found := o.col(o.slot, len(o.ids))
 	for i, id := range o.ids {
 		if o.edge {
@@ -77,7 +82,7 @@ func (o *nodeList) list(find func() error) (*batch.Batch, error) {
 			found[i] = value.NodeRef(id)
 		}
 	}
-	return o.finish(), nil
+	return o.finish()
 }
 
 // scan puts all nodes of a label ("": all nodes) into got.
@@ -143,6 +148,7 @@ type indexSeek struct {
 	from           access.Indexes
 	index          *schema.Def // nil when it is not there any more
 	vals           []value.Value
+	walk           orderedWalk
 }
 
 func (c *compiler) indexSeek(o *logical.IndexSeek) operator {
@@ -150,6 +156,9 @@ func (c *compiler) indexSeek(o *logical.IndexSeek) operator {
 	out.fan, out.slot, out.edge = c.fan(o), o.Slot, o.Edge
 	for _, e := range o.Eq {
 		out.eq = append(out.eq, c.fn(e))
+	}
+	if o.Order != logical.ByID {
+		c.ordered = out
 	}
 	return out
 }
@@ -160,38 +169,29 @@ func (o *indexSeek) open(f *frame) error {
 	if ix, ok := f.r.(access.Indexes); ok {
 		o.from, o.index = ix, ix.Schema().Index(o.def.Edge, o.def.Owner, o.def.Keys...)
 	}
+	if err := o.openOrder(f); err != nil {
+		return err
+	}
 	return o.nodeList.open(f)
 }
 
-func (o *indexSeek) next() (*batch.Batch, error) { return o.list(o.seek) }
+func (o *indexSeek) next() (*batch.Batch, error) {
+	if o.inOrder() {
+		return o.nextInOrder()
+	}
+	return o.list(o.seek)
+}
 
 // seek finds the nodes for the current row.
 func (o *indexSeek) seek() error {
-	if o.index == nil {
+	if o.index == nil || o.def.All {
 		if o.def.Edge {
 			return o.scanEdges(o.def.Owner)
 		}
 		return o.scan(o.def.Owner)
 	}
-	s := schema.Seek{Index: o.index.ID}
-	var list []value.Value
-	o.vals = o.vals[:0]
-	for i, e := range o.eq {
-		v, err := e(&o.f.env, o.row)
-		if err != nil || v.IsNull() {
-			return err
-		}
-		if o.def.Any && i == len(o.eq)-1 {
-			if v.Kind() != value.KindList {
-				return typeError("IN needs a list on its right, but got a %s", v.Kind())
-			}
-			list = v.AsList()
-			break
-		}
-		o.vals = append(o.vals, v)
-	}
-	s.Eq = o.vals
-	if ok, err := o.bounds(&s); err != nil || !ok {
+	s, list, some, err := o.wanted()
+	if err != nil || !some {
 		return err
 	}
 	if err := o.find(s, list); err != nil {
@@ -200,6 +200,30 @@ func (o *indexSeek) seek() error {
 	slices.Sort(o.got)
 	o.got = slices.Compact(o.got)
 	return nil
+}
+
+// wanted computes what is sought for the current row: any element of list, if the
+// seek is for one. some is false when there can be no such.
+func (o *indexSeek) wanted() (s schema.Seek, list []value.Value, some bool, err error) {
+	s.Index = o.index.ID
+	o.vals = o.vals[:0]
+	for i, e := range o.eq {
+		v, err := e(&o.f.env, o.row)
+		if err != nil || v.IsNull() {
+			return s, nil, false, err
+		}
+		if o.def.Any && i == len(o.eq)-1 {
+			if v.Kind() != value.KindList {
+				return s, nil, false, typeError("IN needs a list on its right, but got a %s", v.Kind())
+			}
+			list = v.AsList()
+			break
+		}
+		o.vals = append(o.vals, v)
+	}
+	s.Eq = o.vals
+	some, err = o.bounds(&s)
+	return s, list, some, err
 }
 
 // find asks the index, once for each element of the list when the seek is for

@@ -31,11 +31,14 @@ type sorter struct {
 	// top, when not nil, gives how many rows to drop and how many to keep.
 	top func() (skip, limit int64, err error)
 	end int
+	// first tells of an input that comes in order, for top.
+	first firstRows
 }
 
 func (o *sorter) open(f *frame) error {
 	o.f, o.pos, o.ready, o.worst = f, 0, false, -1
 	o.rows.reset()
+	o.first.known = false
 	if o.cols == nil {
 		o.cols = make([][]value.Value, len(o.keys))
 		o.fresh = make([][]value.Value, len(o.keys))
@@ -87,6 +90,9 @@ func (o *sorter) consume() error {
 		if err := o.add(in); err != nil {
 			return err
 		}
+		if o.enough(keep) {
+			break
+		}
 		if int64(o.rows.n-4*batch.Size)/2 > keep {
 			if err := o.trim(int(keep)); err != nil {
 				return err
@@ -108,6 +114,7 @@ func (o *sorter) add(in *batch.Batch) error {
 			return err
 		}
 	}
+	o.first.last = o.fresh[0][in.N-1]
 	if o.worst >= 0 {
 		var err error
 		if in, err = o.better(in); err != nil {

@@ -126,6 +126,53 @@ func (r *reader) Scan(space store.Space, from, to []byte, fn func(key, value []b
 	return err
 }
 
+// ScanBack implements store.BackScanner. A panic of fn passes through.
+func (r *reader) ScanBack(space store.Space, from, to []byte, fn func(key, value []byte) bool) (err error) {
+	t, err := r.tree(space)
+	if err != nil {
+		return err
+	}
+	if to == nil {
+		return fmt.Errorf("%w: scanning back needs a key to begin at", store.ErrInvalid)
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	outside := false
+	defer func() {
+		if !outside {
+			r.recover2(recover(), &err)
+		}
+	}()
+	c := newCursor(r.view, t)
+	if err := c.seek(to); err != nil {
+		return err
+	}
+	last := to
+	for {
+		if there, err := c.previous(); err != nil || !there {
+			return err
+		}
+		key, value := c.element()
+		touch(key)
+		touch(value)
+		if bytes.Compare(last, key) <= 0 {
+			return damage(r.path, fmt.Sprintf("key %x in space %s is out of order", key, bucketNames[space]))
+		}
+		if bytes.Compare(key, from) < 0 {
+			return nil
+		}
+		if err := t.plain(r.view, c.leaf().page, c.leaf().index); err != nil {
+			return err
+		}
+		last = key
+		outside = true
+		more := fn(key, value)
+		outside = false
+		if !more {
+			return nil
+		}
+	}
+}
+
 // Around implements store.Prover. A panic of fn is taken for one of reading.
 func (r *reader) Around(space store.Space, key []byte, fn func(key, value []byte) error) (err error) {
 	t, err := r.tree(space)

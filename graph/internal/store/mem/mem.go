@@ -155,6 +155,22 @@ func (r *reader) Scan(space store.Space, from, to []byte, fn func(key, value []b
 	return nil
 }
 
+// ScanBack implements store.BackScanner.
+func (r *reader) ScanBack(space store.Space, from, to []byte, fn func(key, value []byte) bool) error {
+	if space >= store.SpaceCount || to == nil {
+		return fmt.Errorf("%w: space %d does not exist, or there is no end to begin at", store.ErrInvalid, space)
+	}
+	var key []byte
+	r.state.spaces[space].Descend(string(to), func(k string, v []byte) bool {
+		key = append(key[:0], k...)
+		if bytes.Equal(key, to) {
+			return true
+		}
+		return bytes.Compare(key, from) >= 0 && fn(key, v)
+	})
+	return nil
+}
+
 func (r *reader) Close() error { return nil }
 
 // clone copies b; an empty value stays distinct from an absent one.

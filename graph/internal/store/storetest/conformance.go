@@ -32,6 +32,7 @@ func Run(t *testing.T, make Maker) {
 	t.Run("BytesReadAreCopies", func(t *testing.T) { testCopies(t, make) })
 	t.Run("EmptyValueIsNotAbsent", func(t *testing.T) { testEmptyValue(t, make) })
 	t.Run("ScanBounds", func(t *testing.T) { testScanBounds(t, make) })
+	t.Run("ScanBack", func(t *testing.T) { testScanBack(t, make) })
 	t.Run("ConflictChangesNothing", func(t *testing.T) { testConflict(t, make) })
 	t.Run("BrokenBatchesAreRefusedWhole", func(t *testing.T) { testRefused(t, make) })
 	t.Run("LastChangeOfAKeyWins", func(t *testing.T) { testLastWins(t, make) })
@@ -160,6 +161,57 @@ func testScanBounds(t *testing.T, make Maker) {
 			if err != nil || got != c.want {
 				t.Errorf("Scan(%q, %q) for %d keys = %q, %v; want %q", c.from, c.to, c.max, got, err, c.want)
 			}
+		}
+	})
+}
+
+func testScanBack(t *testing.T, make Maker) {
+	d, _ := make(t)
+	defer closeDriver(t, d)
+	var puts []store.Put
+	for i := range 900 { // several pages
+		puts = append(puts, put(fmt.Sprintf("k%03d", i), fmt.Sprint(i)))
+	}
+	puts = append(puts, store.Put{Space: store.Edges, Key: []byte("k5"), Value: []byte("other space")})
+	apply(t, d, 0, puts...)
+	view(t, d, func(r store.Reader) {
+		b, ok := r.(store.BackScanner)
+		if !ok {
+			t.Fatal("cannot scan back")
+		}
+		for _, c := range []struct {
+			from, to      string
+			max, first, n int
+		}{
+			{"k000", "k900", 1000, 899, 900},
+			{"", "z", 1000, 899, 900},
+			{"k100", "k800", 1000, 799, 700},
+			{"k100", "k7995", 3, 799, 3},
+			{"k1", "k100", 10, 0, 0},
+			{"a", "b", 10, 0, 0},
+			{"k500", "k400", 10, 0, 0},
+		} {
+			n := 0
+			err := b.ScanBack(store.Nodes, []byte(c.from), []byte(c.to), func(k, v []byte) bool {
+				if want := c.first - n; string(k) != fmt.Sprintf("k%03d", want) || string(v) != fmt.Sprint(want) {
+					t.Errorf("ScanBack(%q, %q), key %d: %q = %q", c.from, c.to, n, k, v)
+				}
+				n++
+				return n < c.max
+			})
+			if err != nil || n != c.n {
+				t.Errorf("ScanBack(%q, %q) gave %d keys, %v; want %d", c.from, c.to, n, err, c.n)
+			}
+		}
+		for _, space := range []store.Space{store.Edges, store.SpaceCount} {
+			n := 0
+			err := b.ScanBack(space, nil, []byte("k6"), func(_, v []byte) bool { n += len(v); return true })
+			if space == store.Edges && (err != nil || n != len("other space")) || space != store.Edges && !errors.Is(err, store.ErrInvalid) {
+				t.Errorf("ScanBack of space %d: %d bytes, %v", space, n, err)
+			}
+		}
+		if err := b.ScanBack(store.Nodes, nil, nil, nil); !errors.Is(err, store.ErrInvalid) {
+			t.Errorf("ScanBack from nowhere: %v; want invalid", err)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -9,7 +10,10 @@ import (
 	"engram/query/internal/access"
 )
 
-var _ access.SchemaWriter = (*Graph)(nil)
+var (
+	_ access.SchemaWriter   = (*Graph)(nil)
+	_ access.OrderedIndexes = (*Graph)(nil)
+)
 
 // Schema implements access.Indexes.
 func (g *Graph) Schema() *schema.Set { return g.schema }
@@ -109,4 +113,40 @@ func (g *Graph) eachEntry(d *schema.Def, fn func(id uint64, vals []value.Value) 
 			return
 		}
 	}
+}
+
+// ScanIndex implements access.OrderedIndexes.
+func (g *Graph) ScanIndex(s schema.Seek, desc bool, at []byte, limit int, buf []uint64) (ids []uint64, next []byte, ok bool, err error) {
+	d := g.schema.ByID(s.Index)
+	if d == nil || !d.Usable() {
+		return buf, nil, false, fmt.Errorf("there is no index %d that can be asked", s.Index)
+	}
+	type entry struct {
+		id uint64
+		v  value.Value
+	}
+	var all []entry
+	g.eachEntry(d, func(id uint64, vals []value.Value) bool {
+		if s.Matches(vals) {
+			all = append(all, entry{id, vals[len(vals)-1]})
+		}
+		return true
+	})
+	slices.SortStableFunc(all, func(a, b entry) int {
+		if desc {
+			a, b = b, a
+		}
+		return value.Order(a.v, b.v)
+	})
+	from := 0
+	if at != nil {
+		from = int(binary.BigEndian.Uint64(at))
+	}
+	for i, e := range all[from:] {
+		if i == limit {
+			return buf, binary.BigEndian.AppendUint64(nil, uint64(from+i)), true, nil
+		}
+		buf = append(buf, e.id)
+	}
+	return buf, nil, true, nil
 }
