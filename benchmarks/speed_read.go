@@ -28,6 +28,7 @@ var metrics = []metric{
 	{"agg_prop", func(r *speedRun) error { return r.agg("agg_prop", "size(n.content)") }},
 	{"ft", (*speedRun).fullText},
 	{"recall", (*speedRun).recall},
+	{"ppr", (*speedRun).activate},
 	{"plan_us", (*speedRun).planning},
 	{"warm_open_ms", (*speedRun).reopen},
 	{"write_tx_per_s", (*speedRun).write},
@@ -215,6 +216,29 @@ func (r *speedRun) recall() error {
 	q := r.queries.Ft
 	row, err := r.measure("recall", len(q), func(i int) error {
 		_, err := r.query("RECALL $q DEPTH 2 LIMIT 10", map[string]any{"q": q[i][0] + " " + q[i][1]})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.add(row)
+	return nil
+}
+
+// activate spreads activation from ten nodes at a time.
+func (r *speedRun) activate() error {
+	const seeds = 10
+	q := r.queries.Point
+	row, err := r.measure("ppr", len(q)/seeds, func(i int) error {
+		var ids []any
+		for _, p := range q[i*seeds : (i+1)*seeds] {
+			ids = append(ids, id(p))
+		}
+		res, err := r.query("MATCH (n) WHERE n.id IN $ids WITH collect(n) AS start ACTIVATE start DEPTH 2 LIMIT 10 YIELD node, activation RETURN node.id, activation",
+			map[string]any{"ids": ids})
+		if err == nil && len(res.Rows) != seeds {
+			return fmt.Errorf("ppr: %d rows from %d nodes", len(res.Rows), seeds)
+		}
 		return err
 	})
 	if err != nil {

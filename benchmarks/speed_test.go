@@ -65,7 +65,7 @@ func TestSpeed(t *testing.T) {
 		t.Errorf("%v syncs a transaction with one writer, %v with 64", one, many)
 	}
 	for metric, n := range map[string]int{
-		"point": 5000, "hop1": 5000, "hop2": 500, "hop3": 200, "sp": 200, "agg": 50, "agg_prop": 50, "ft": 200, "recall": 200,
+		"point": 5000, "hop1": 5000, "hop2": 500, "hop3": 200, "sp": 200, "agg": 50, "agg_prop": 50, "ft": 200, "recall": 200, "ppr": 500,
 	} {
 		if r := rows[metric]; r.N != n || r.Value <= 0 || r.Unit != "ms" || r.Size != "300" {
 			t.Errorf("%s: %+v, want %d operations", metric, r, n)

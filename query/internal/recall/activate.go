@@ -126,7 +126,15 @@ func (p *promotion) gather(limit int) error {
 
 // least is the lowest threshold that any node could have.
 func (p *promotion) least() float64 {
-	least := min(p.thresholds.Other, p.r.t.Promotion.Override)
+	least := p.thresholds.Other
+	if p.r.screen.layer != 0 {
+		least = min(least, p.r.t.Promotion.Override)
+	}
+	if p.tier != 0 {
+		for _, t := range p.thresholds.Tiers {
+			least = min(least, t)
+		}
+	}
 	for _, name := range p.labels {
 		least = min(least, p.thresholds.Labels[name])
 	}
