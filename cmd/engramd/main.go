@@ -28,6 +28,8 @@ type grammar struct {
 	Demo     demoCommand     `cmd:"" help:"Build a small memory in a temporary directory and show what can be asked of it."`
 	Query    queryCommand    `cmd:"" help:"Run one EQL statement."`
 	Recall   recallCommand   `cmd:"" help:"Recall memories for a question."`
+	Compile  compileCommand  `cmd:"" help:"Make a text for a prompt of what comes to mind."`
+	Activate activateCommand `cmd:"" help:"Show what comes to mind of some nodes."`
 	Remember rememberCommand `cmd:"" help:"Store a memory."`
 	Console  consoleCommand  `cmd:"" help:"Type EQL statements, or run a script from stdin."`
 	Import   importCommand   `cmd:"" help:"Import memories (JSON Lines) or a graph (CSV of nodes and edges)."`
