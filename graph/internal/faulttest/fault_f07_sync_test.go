@@ -101,17 +101,23 @@ func TestFaultF07FsyncError(t *testing.T) {
 }
 
 // TestFaultF07OutcomeIsFound: after an unknown outcome and reopening, the caller's
-// key tells whether the transaction is there.
+// key tells whether the transaction is there. Only syncs of the graph's own file fail
+// and nothing is committed in the background, so that the same one is met each time:
+// the two of the ids that are reserved, that of the pages, that of the meta page.
+// strace counts for each thread, and the runtime may change threads in between; so
+// it goes on until both outcomes were met, which one round nearly always does.
 func TestFaultF07OutcomeIsFound(t *testing.T) {
 	need(t, "strace")
 	found := map[bool]int{}
-	for nth := 1; nth <= 4; nth++ {
+	for try := 0; try < 40 && (try < 4 || found[true] == 0 || found[false] == 0); try++ {
+		nth := try%4 + 1
 		dir := filepath.Join(t.TempDir(), "data")
-		populate(t, dir, 1, 3)
+		populateWith(t, dir, 1, 3, quiet())
 		inject := fmt.Sprintf("inject=fdatasync:error=EIO:when=%d", nth)
-		cmd := command("keyed", "strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=fdatasync", "-e", inject, os.Args[0], dir)
+		cmd := command("keyed", "strace", "-f", "-qq", "-o", os.DevNull, "-P", file(dir, "graph.db"), "-e", "trace=fdatasync", "-e", inject, os.Args[0], dir)
+		cmd.Env = append(cmd.Env, "GOMAXPROCS=1")
 		out, err := cmd.CombinedOutput()
-		h := mustOpen(t, dir, false, workload.Options())
+		h := mustOpen(t, dir, false, quiet())
 		_, committed, kerr := h.Committed("key")
 		tx, serr := h.Snapshot()
 		if kerr != nil || serr != nil {
@@ -127,7 +133,7 @@ func TestFaultF07OutcomeIsFound(t *testing.T) {
 		}
 	}
 	t.Logf("failed commits that are there and are not: %v", found)
-	if long() && (found[true] == 0 || found[false] == 0) {
+	if found[true] == 0 || found[false] == 0 {
 		t.Errorf("not both outcomes happened: %v", found)
 	}
 }
@@ -135,7 +141,7 @@ func TestFaultF07OutcomeIsFound(t *testing.T) {
 // childKeyed commits one transaction under a key in DIR.
 func childKeyed(args []string) error {
 	ctx := context.Background()
-	h, err := open(args[0], false, workload.Options())
+	h, err := open(args[0], false, quiet())
 	if err != nil {
 		return err
 	}
