@@ -204,3 +204,33 @@ func TestFaultF03PowerLossInRestore(t *testing.T) {
 	})
 	t.Logf("transaction found: how often: %v", found)
 }
+
+// TestFaultF03PowerLossInCompact cuts the power while a graph's file is written
+// anew: the old one or the new one is there, whole, and opens.
+func TestFaultF03PowerLossInCompact(t *testing.T) {
+	const seed = 35
+	root := t.TempDir()
+	dir := filepath.Join(root, "data")
+	populate(t, dir, seed, 60)
+	log := record(t, root, nil, "compact", dir)
+	t.Logf("%d events, %d syncs", log.Events(), log.Syncs())
+	if log.Syncs() < 4 {
+		t.Errorf("%d syncs; want those of the new file, its name, and the side file", log.Syncs())
+	}
+	e := &evidence{t: t, data: "data"}
+	count := func(each func(func(*powerloss.State) bool)) {
+		t.Helper()
+		bad, first := states(t, e, "data", seed, 60, func(yield func(*powerloss.State) bool) {
+			each(func(s *powerloss.State) bool {
+				s.Acked, s.Begun = -1, -1 // what it acknowledges is no transaction
+				return yield(s)
+			})
+		})
+		if bad > 0 {
+			t.Errorf("%d bad states, first: %s", bad, first)
+		}
+	}
+	n := sample(20, 150, 2000)
+	count(func(yield func(*powerloss.State) bool) { log.States(n, seed, yield) })
+	count(func(yield func(*powerloss.State) bool) { log.Kills(min(n, log.Events()), yield) })
+}

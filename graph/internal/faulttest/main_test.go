@@ -39,6 +39,7 @@ var jobs = map[string]func(args []string) error{
 	"open":      childOpen,
 	"backup":    childBackup,
 	"restore":   childRestore,
+	"compact":   childCompact,
 	"slow":      childSlow,
 	"files":     childFiles,
 	"elsewhere": childElsewhere,
@@ -383,6 +384,18 @@ func childBackup(args []string) error {
 		}
 	}
 	return errors.Join(err, h.close())
+}
+
+// childCompact rewrites the graph in DIR.
+func childCompact(args []string) error {
+	data, err := graph.OpenData(args[0], graph.DataOptions{})
+	if err != nil {
+		return err
+	}
+	if _, err = data.Compact(context.Background(), graphName); err == nil {
+		fmt.Println("ACK 1")
+	}
+	return errors.Join(err, data.Close())
 }
 
 // childRestore puts the backup FROM in the place of the graph in DIR.
