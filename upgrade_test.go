@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,13 +14,28 @@ import (
 	"engram"
 )
 
-// writeFixture makes testdata/v1 anew. Only a change of a format's version is a
-// reason to, and then the new one goes to a folder of its own, beside the old.
+// writeFixture makes the newest fixture anew. Only a change of a format's version is
+// a reason to, and then the new one goes to a folder of its own, beside the old.
 //
 //	go test . -run TestOpensOldFormats -write-fixture
 var writeFixture = flag.Bool("write-fixture", false, "make the fixture database of this version anew")
 
-const fixture = "testdata/v1"
+// fixtures are backups as they were written over time, oldest first, and what they
+// tell beside fixtureAnswers.
+var fixtures = []struct {
+	dir     string
+	answers [][2]string
+	keyed   bool // a transaction was committed with fixtureKey
+}{
+	{"testdata/v1", nil, false},
+	{"testdata/v2", [][2]string{
+		{"SHOW RELATION TYPES YIELD name, meaning, weight WHERE name = 'KNOWS' RETURN name, meaning, weight", "KNOWS They have met. 0.5"},
+		{"MATCH (n:Keyed) RETURN count(n)", "1"},
+	}, true},
+}
+
+// fixtureKey is an idempotency key.
+const fixtureKey = "a client's key"
 
 // fixtureStatements make what the fixture holds: every kind of value, values out of
 // line, ids that are no strings, a deleted hub, an index, constraints and text.
@@ -37,11 +53,13 @@ var fixtureStatements = []string{
 	"CREATE (h:Hub {id: 'hub'}) WITH h UNWIND range(1, 50) AS i CREATE (h)-[:HAS]->(:Leaf {n: i})",
 	"MATCH (h:Hub) DETACH DELETE h",
 	"MATCH (l:Leaf) WHERE l.n > 5 DETACH DELETE l",
+	"CREATE RELATION TYPE KNOWS {meaning: 'They have met.', from: ['Person'], to: ['Person'], weight: 0.5}",
+	"MATCH (a {id: 'ada'}) REINFORCE a",
 }
 
 // fixtureAnswers are queries on the fixture and what they tell.
 var fixtureAnswers = [][2]string{
-	{"MATCH (n) RETURN count(n)", "11"},
+	{"MATCH (n) WHERE NOT n:Keyed RETURN count(n)", "11"},
 	{"MATCH (n:Person) WHERE n.born = 1815 RETURN n.id, n.mail, n.content", "ada a@x Ada wrote the first program"},
 	{"MATCH (n {id: 'bob'}) RETURN n.score, n.ok, labels(n)", "0.25 true [Person]"},
 	{"MATCH (n {id: 'values'}) RETURN n.list, n.date, n.time, n.text", "[1, 2, 3] 2024-02-29 10:11:12 ä€😀"},
@@ -70,6 +88,16 @@ func makeFixture(t *testing.T) {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}
+	tx, err := db.Begin(ctx, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Query(ctx, "CREATE (:Keyed)", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.CommitSeq(ctx, fixtureKey); err != nil {
+		t.Fatal(err)
+	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -93,10 +121,11 @@ func makeFixture(t *testing.T) {
 	if err := data.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(fixture); err != nil {
+	newest := fixtures[len(fixtures)-1].dir
+	if err := os.RemoveAll(newest); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(fixture, os.DirFS(b.Path)); err != nil {
+	if err := os.CopyFS(newest, os.DirFS(b.Path)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -107,6 +136,15 @@ func TestOpensOldFormats(t *testing.T) {
 	if *writeFixture {
 		makeFixture(t)
 	}
+	for _, f := range fixtures {
+		t.Run(filepath.Base(f.dir), func(t *testing.T) {
+			opensFixture(t, f.dir, slices.Concat(fixtureAnswers, f.answers), f.keyed)
+		})
+	}
+}
+
+func opensFixture(t *testing.T, fixture string, answers [][2]string, keyed bool) {
+	t.Helper()
 	ctx := context.Background()
 	dir := filepath.Join(t.TempDir(), "data")
 	data, err := engram.OpenData(dir, &engram.Options{Create: true})
@@ -126,7 +164,10 @@ func TestOpensOldFormats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, q := range fixtureAnswers {
+		if _, found, err := db.Committed(fixtureKey); found != keyed || err != nil {
+			t.Errorf("%s opening: the key is found: %v, %v", again, found, err)
+		}
+		for _, q := range answers {
 			if got := answer(t, db, q[0]); got != q[1] {
 				t.Errorf("%s opening: %s\n got %q\nwant %q", again, q[0], got, q[1])
 			}
