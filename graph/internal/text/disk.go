@@ -1,13 +1,16 @@
 package text
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/blevesearch/bleve/v2/index/scorch"
+	"github.com/blevesearch/bleve/v2/index/scorch/mergeplan"
 	index "github.com/blevesearch/bleve_index_api"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
@@ -170,6 +173,18 @@ func (d *disk) replaceBy(fill func(*disk) error) error {
 		return fmt.Errorf("text index: %w", err)
 	}
 	return syncDir(filepath.Dir(d.dir))
+}
+
+// settling is how long merging may go on after filling, should the disk be full.
+const settling = time.Minute
+
+// settle merges what is due and would be left behind by closing, unless ctx ends:
+// how large an index is must not depend on how busy the machine was.
+func (d *disk) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, settling)
+	defer cancel()
+	due := mergeplan.DefaultMergePlanOptions
+	_ = d.scorch.ForceMerge(ctx, &due) // whatever fails the library tries again later
 }
 
 // setAside keeps what could not be used, in place of an earlier one.

@@ -27,7 +27,8 @@ type Index struct {
 	late      *late         // nil once the index is open
 	durable   atomic.Uint64 // newest published seq
 	closed    atomic.Bool
-	leaving   atomic.Bool // see EndFilling
+	filling   context.Context // ends with EndFilling
+	endFill   context.CancelFunc
 	broken    atomic.Pointer[error]
 
 	// flushLock is held while writing to disk.
@@ -75,7 +76,9 @@ func newIndex(o Options) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
+	filling, endFill := context.WithCancel(context.Background())
 	return &Index{
+		filling: filling, endFill: endFill,
 		opts: o, fields: o.Fields, analyzer: a, print: o.fingerprint(),
 		kick: make(chan struct{}, 1), flushed: make(chan struct{}), done: make(chan struct{}),
 	}, nil
@@ -243,6 +246,7 @@ func (ix *Index) Close() error {
 	if !ix.closed.CompareAndSwap(false, true) {
 		return nil
 	}
+	ix.EndFilling()
 	if ix.stop != nil {
 		ix.stop()
 		<-ix.done

@@ -246,13 +246,13 @@ func (ix *Index) rebuild() (b *base, err error) {
 
 // EndFilling gives up a filling that is under way or would begin: the index is about
 // to be closed, and what the documents are read from even before it.
-func (ix *Index) EndFilling() { ix.leaving.Store(true) }
+func (ix *Index) EndFilling() { ix.endFill() }
 
 // whileOpen ends the documents with an error once nobody waits for them any more.
 func whileOpen(ix *Index, docs iter.Seq2[Doc, error]) iter.Seq2[Doc, error] {
 	return func(yield func(Doc, error) bool) {
 		for doc, err := range docs {
-			if ix.leaving.Load() || ix.closed.Load() {
+			if ix.filling.Err() != nil {
 				yield(Doc{}, ErrClosed)
 				return
 			}

@@ -81,6 +81,7 @@ func (ix *Index) fill(n *disk, seq uint64, docs iter.Seq2[Doc, error]) error {
 	if err = errors.Join(err, f.stop()); err != nil {
 		return err
 	}
+	n.settle(ix.filling)
 	f.header.seq = seq
 	return n.write(nil, f.header)
 }
