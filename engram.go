@@ -197,7 +197,7 @@ func (db *DB) runOptions(began time.Time) *query.RunOptions {
 			Rows: db.opts.StatementRows, Steps: db.opts.StatementSteps,
 		},
 		Transaction: began,
-		RecallLegs:  db.opts.RecallLegs, RecallOff: off, Learn: db.teller(),
+		RecallLegs:  db.opts.RecallLegs, RecallOff: off, Learn: db.teller(), AssociateAll: db.opts.AssociateAll,
 	}
 }
 

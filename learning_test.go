@@ -253,3 +253,70 @@ func TestUsesOfATransaction(t *testing.T) {
 	}
 	wantLearning(t, db, "{Pending:0 Written:0 Refused:1 Dropped:0 Lost:0 Err:<nil>}")
 }
+
+// TestLearningIsCopied: backup, restore and compacting carry what was learned.
+func TestLearningIsCopied(t *testing.T) {
+	ctx := context.Background()
+	home, backups := t.TempDir(), t.TempDir()
+	db, err := engram.Open(home, &engram.Options{Create: true, LearnEvery: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runSteps(t, db, []step{
+		{"CREATE (:Memory {id: 'a', content: 'x'})-[:RELATED]->(:Memory {id: 'b', content: 'y'})", "[]"},
+		{"MATCH (a {id: 'a'}), (b {id: 'b'}) REINFORCE a REINFORCE b", "[]"},
+		{"SHOW LEARNING YIELD kind RETURN count(*)", "[[3]]"},
+	})
+	if _, err := db.Backup(ctx, backups, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	found, err := os.ReadDir(backups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var folder string
+	for _, f := range found {
+		if f.IsDir() {
+			folder = backups + "/" + f.Name()
+		}
+	}
+	for _, into := range []string{"", t.TempDir()} { // compacted, restored
+		dir := home
+		if into != "" {
+			dir = into
+		}
+		data, err := engram.OpenData(dir, &engram.Options{Create: true, LearnEvery: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if into == "" {
+			_, err = data.Compact(ctx, "default")
+		} else {
+			_, err = data.Restore(ctx, folder, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		db, err := data.Open("default", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runSteps(t, db, []step{
+			{"MATCH (a {id: 'a'})-[r]->() RETURN activity(a).uses, learnedWeight(r)", "[[1 0.05000019073486328]]"},
+			{"SHOW LEARNING YIELD kind RETURN count(*)", "[[3]]"},
+		})
+		wantLearning(t, db, "{Pending:0 Written:1 Refused:0 Dropped:0 Lost:0 Err:<nil>}")
+		if r, err := db.Check(ctx); err != nil || !r.OK() || r.Learned != 3 {
+			t.Errorf("%v, %v", r, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := data.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -66,6 +66,11 @@ type Options struct {
 	TxIdle, TxTotal time.Duration
 	// Embedding says who makes vectors of texts. Default: the table in the program.
 	Embedding Embedding
+	// AssociateAll joins nodes with the label Memory that CREATE and MERGE make with
+	// what is like them, as REMEMBER does: up to three RELATED edges each, of up to 100
+	// nodes a statement. Without it such nodes are joined when they are consolidated,
+	// and so are imported ones in any case.
+	AssociateAll bool
 	// NoLearning switches learning off: REINFORCE is not queued, and what was learned
 	// before has no effect. Nothing of it is deleted.
 	NoLearning bool

@@ -222,6 +222,9 @@ type RunOptions struct {
 	// of CALL embed.backfill; see Plan.Outside.
 	Vectors    Vectors
 	Backfilled *Backfilled
+	// AssociateAll associates memories that CREATE and MERGE make, too, as REMEMBER
+	// does.
+	AssociateAll bool
 	// Matches are what FindMatches found.
 	Matches Matches
 	// Learn is told, at the end, of memories that the statement used. Nil: nothing is
@@ -278,6 +281,7 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 	if opts != nil {
 		in.Budget, in.Transaction = opts.Budget, opts.Transaction
 		in.Seed[0], in.Rows, in.Learn, in.Matches, in.Vectors = opts.Seed, opts.Rows, opts.Learn, opts.Matches, opts.Vectors
+		in.AssociateAll = opts.AssociateAll
 		if opts.Backfilled != nil {
 			ctx = context.WithValue(ctx, backfilled{}, opts.Backfilled)
 		}

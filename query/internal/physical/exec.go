@@ -71,6 +71,8 @@ type Input struct {
 	// Matches are memories that texts of REMEMBER are like, as far as they were looked
 	// for before the write slot was taken.
 	Matches map[string][]lifecycle.Match
+	// AssociateAll associates memories that other clauses than REMEMBER make, too.
+	AssociateAll bool
 	// Learn is told of memories that the statement used, at its end; nil: nothing
 	// is learned.
 	Learn func(value.Use)
@@ -94,6 +96,7 @@ type exec struct {
 	memory   int64 // left
 	check    int   // steps until the context is looked at
 	inst     *instance
+	told     map[value.NodeID]bool // made by REMEMBER
 	used     []value.UsedNode      // memories to learn from
 	named    map[value.NodeID]bool // those of them that a RECALL's own words found
 }

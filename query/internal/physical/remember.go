@@ -67,7 +67,7 @@ func (o *remember) next() (*batch.Batch, error) {
 			return nil, at(err, o.def.Span)
 		}
 		if isNew && !o.def.Alone {
-			if err := o.associate(id); err != nil {
+			if err := o.f.associate(id); err != nil {
 				return nil, at(err, o.def.Span)
 			}
 		}
@@ -147,6 +147,7 @@ func (o *remember) place(m *memory) (id value.NodeID, isNew bool, err error) {
 	if id, err = o.create(m); err != nil {
 		return 0, false, err
 	}
+	o.f.remembered(id)
 	if before != 0 {
 		err = lifecycle.Replace(g, before, id)
 	}
@@ -250,31 +251,6 @@ func (o *remember) create(m *memory) (value.NodeID, error) {
 		props = append(props, access.Prop{Key: k, Value: p.Value})
 	}
 	return o.f.w.createNode(o.labels, props)
-}
-
-// associate joins a new memory with what is like it. That it cannot be never keeps a
-// memory from being stored, unless the statement has ended.
-func (o *remember) associate(id value.NodeID) error {
-	g := changes{o.f.r, o.f}
-	text, err := o.f.r.NodeProp(id, o.content())
-	if err != nil {
-		return nil //nolint:nilerr // see above
-	}
-	matches, found := o.f.in.Matches[text.AsString()]
-	if !found {
-		if matches, err = lifecycle.Matches(g, text.AsString()); err != nil {
-			return o.f.ctx.Err()
-		}
-	}
-	if _, err := lifecycle.Associate(g, id, matches); err != nil {
-		return o.f.ctx.Err()
-	}
-	return o.f.step(len(matches) + 1)
-}
-
-func (o *remember) content() value.KeyID {
-	k, _ := o.f.r.Key(vocab.KeyContent)
-	return k
 }
 
 // link makes the edges that LINK names, from the memory; one that was there before

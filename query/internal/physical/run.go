@@ -140,6 +140,9 @@ func (inst *instance) run(ctx context.Context, in Input) (*result.Result, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := inst.associateMade(); err != nil {
+		return nil, err
+	}
 	res := &result.Result{Columns: inst.plan.Columns}
 	if inst.w != nil {
 		if res.Counters, err = inst.w.finish(); err != nil {

@@ -15,6 +15,14 @@ func (x *exec) use(id value.NodeID, strength float64) bool {
 	return true
 }
 
+// remembered notes that REMEMBER made a memory, and decided on what it goes with.
+func (x *exec) remembered(id value.NodeID) {
+	if x.told == nil {
+		x.told = map[value.NodeID]bool{}
+	}
+	x.told[id] = true
+}
+
 // recalled notes which rows of a RECALL its own words or seeds found, and with
 // REINFORCE that all of them are of use, as much as they scored.
 func (x *exec) recalled(rows []recall.Row, reinforce bool) {
