@@ -89,8 +89,6 @@ func (p *parser) comparesAhead() bool {
 		return next(1).Type == kwWith
 	case kwContains:
 		return next(1).Type != kwThen && next(1).Type != tPunct
-	case kwIn:
-		return false
 	}
 	_, power := infix(t)
 	return power == bindCompare || power == bindTest || p.doubleColon()
