@@ -35,7 +35,9 @@ func (tx *Tx) searchText(q text.Query, keep func(value.NodeID) bool) ([]text.Hit
 		return nil, wrap(err)
 	}
 	var bad error
-	q.Keep = func(id value.NodeID) bool { return tx.NodeExists(id) && (keep == nil || keep(id)) }
+	if q.Apart == 0 || keep != nil {
+		q.Keep = func(id value.NodeID) bool { return tx.NodeExists(id) && (keep == nil || keep(id)) }
+	}
 	q.Tie = func(a, b value.NodeID) int {
 		x, err := tx.ElementID(a)
 		y, err2 := tx.ElementID(b)
@@ -45,6 +47,9 @@ func (tx *Tx) searchText(q text.Query, keep func(value.NodeID) bool) ([]text.Hit
 	hits, err := view.Search(q)
 	if err = cmp.Or(err, bad); err != nil {
 		return nil, wrap(err)
+	}
+	if q.Keep == nil {
+		hits = slices.DeleteFunc(hits, func(h text.Hit) bool { return !tx.NodeExists(h.Node) })
 	}
 	return hits, nil
 }

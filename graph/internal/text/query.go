@@ -30,7 +30,7 @@ type Query struct {
 	Tie func(a, b value.NodeID) int
 	// Apart, when above 0, spares asking Tie: if there is no room for all nodes that
 	// have the least score of a hit, none of them is one, as long as Apart others
-	// are. Hits of equal scores come in order of id then.
+	// are. Hits of equal scores come in order of id then. With Keep it is not used.
 	Apart int
 	// Explain fills Hit.Terms.
 	Explain bool

@@ -62,20 +62,76 @@ func (r *reading) best(q *Query, s *scratch) ([]Hit, []uint32, error) {
 }
 
 // apart ranks without asking for ties; nil when it has to be asked for, or is not
-// wanted.
+// wanted. Whose documents they are is looked up for the hits only.
 func (r *reading) apart(q *Query, s *scratch) ([]ranked, error) {
-	if q.Apart <= 0 {
+	if q.Apart <= 0 || q.Keep != nil {
 		return nil, nil
 	}
-	all, err := r.rank(q, s, &ranking{tie: cmp.Compare[value.NodeID]}, q.Limit+1)
-	if err != nil || len(all) <= q.Limit {
-		return all, err
+	var top scoreHeap
+	for _, doc := range s.touched {
+		top.offer(scored{s.scores[doc], doc}, q.Limit+1)
 	}
-	n := slices.IndexFunc(all, func(x ranked) bool { return x.score == all[q.Limit].score })
-	if n < q.Apart {
-		return nil, nil
+	slices.SortFunc(top, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	if len(top) > q.Limit {
+		n := slices.IndexFunc(top, func(x scored) bool { return x.score == top[q.Limit].score })
+		if n < q.Apart {
+			return nil, nil
+		}
+		top = top[:n]
 	}
-	return all[:n], nil
+	hits := make([]ranked, len(top))
+	for i, x := range top {
+		node, err := r.node(x.doc)
+		if err != nil {
+			return nil, err
+		}
+		hits[i] = ranked{node, x.score, x.doc}
+	}
+	slices.SortFunc(hits, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.node, b.node))
+	})
+	return hits, nil
+}
+
+// scored is a document with its score.
+type scored struct {
+	score float64
+	doc   uint32
+}
+
+// scoreHeap keeps the highest scores, the lowest of them first.
+type scoreHeap []scored
+
+func (h *scoreHeap) offer(x scored, limit int) {
+	if len(*h) < limit {
+		*h = append(*h, x)
+		for i := len(*h) - 1; i > 0; {
+			parent := (i - 1) / 2
+			if (*h)[parent].score <= (*h)[i].score {
+				return
+			}
+			(*h)[i], (*h)[parent] = (*h)[parent], (*h)[i]
+			i = parent
+		}
+		return
+	}
+	if x.score <= (*h)[0].score {
+		return
+	}
+	(*h)[0] = x
+	for i := 0; ; {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(*h); child++ {
+			if (*h)[child].score < (*h)[least].score {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		(*h)[i], (*h)[least] = (*h)[least], (*h)[i]
+		i = least
+	}
 }
 
 // rank returns the best of the touched documents, up to a limit.

@@ -28,10 +28,14 @@ func (r *run) associative() error {
 		return err
 	}
 	src.screen = r.screen
-	r.spread, err = activation.Steps(r.ctx, src, seeds, activation.Params{
+	params := activation.Params{
 		Residual: r.t.Residual, Depth: r.o.Depth, Factor: src.factor, EdgesPerNode: r.t.EdgesPerNode,
 		Unsorted: true, NoPaths: !r.o.Explain,
-	})
+	}
+	if most := src.give(r.o.From); most > params.EdgesPerNode {
+		params.EdgesPerNode, params.MaxNodes = most, givenNodes
+	}
+	r.spread, err = activation.Steps(r.ctx, src, seeds, params)
 	if err != nil {
 		return err
 	}
@@ -48,6 +52,9 @@ func (r *run) associative() error {
 	}
 	return nil
 }
+
+// givenNodes bounds a spread from a hub that was asked for by name.
+const givenNodes = 200_000
 
 // seeds are the best hits and the nodes given. Of hits with equal scores those are
 // taken whose external id is first.

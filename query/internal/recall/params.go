@@ -26,7 +26,7 @@ type Tuning struct {
 	// EdgesPerNode keeps a hub from flooding the answer.
 	EdgesPerNode int
 	// Hub is up to how many edges of a node, of the types that are spread over, are
-	// followed at all.
+	// followed at all. A node that FROM names has no such bound.
 	Hub int
 	// Activation is the weight of activation against the lexical score's 1.
 	Activation float64
@@ -68,7 +68,7 @@ func DefaultTuning() Tuning {
 	return Tuning{
 		Pool: 1000, PoolFactor: 10,
 		Seeds: 5, SeedPower: 3,
-		DecayTransitive: 0.5, Decay: 0.2, Residual: 1e-4, EdgesPerNode: 64, Hub: 4096,
+		DecayTransitive: 0.5, Decay: 0.2, Residual: 1e-4, EdgesPerNode: 64, Hub: 1024,
 		Activation: 0.5,
 		Semantic:   0.03, SemanticAgreed: 0.3, SemanticPool: 20, SemanticFloor: 0.75,
 		Context: 0.4, ContextHits: 30,

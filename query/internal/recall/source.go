@@ -24,7 +24,8 @@ type source struct {
 	learned float64                  // how much what was learned counts
 	weights map[value.TypeID]float64 // of edges without one, where it is not 1
 
-	hub int64 // more edges than that are not followed
+	hub   int64 // more edges than that are not followed
+	given map[value.NodeID]bool
 
 	screen     *screen // nil: everything carries activation
 	inhibitory value.KeyID
@@ -136,18 +137,30 @@ func (s *source) Edges(ctx context.Context, nodes []activation.ID, visit func(in
 	return nil
 }
 
+// give notes the nodes that were given as seeds, whose edges are all followed, hub
+// or not, and returns how many edges one of them has at most.
+func (s *source) give(seeds []Seed) int {
+	most := int64(0)
+	s.given = map[value.NodeID]bool{}
+	for _, seed := range seeds {
+		s.given[seed.Node] = true
+		most = max(most, s.g.Degree(seed.Node, access.Both, s.types))
+	}
+	return int(most)
+}
+
 // follows reports whether activation goes on from a node. From a hub next to
 // nothing would come to each neighbour, and looking for the strongest of its edges
 // costs more than all the rest.
 func (s *source) follows(id value.NodeID) bool {
-	return !s.none && s.g.Degree(id, access.Both, s.types) <= s.hub
+	return !s.none && (s.g.Degree(id, access.Both, s.types) <= s.hub || s.given[id])
 }
 
 // Size implements activation.Sizer.
 func (s *source) Size(nodes []activation.ID) int {
 	n := int64(0)
 	for _, id := range nodes {
-		if d := s.g.Degree(nodeOf(id), access.Both, s.types); !s.none && d <= s.hub {
+		if d := s.g.Degree(nodeOf(id), access.Both, s.types); !s.none && (d <= s.hub || s.given[nodeOf(id)]) {
 			n += d
 		}
 	}
