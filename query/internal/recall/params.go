@@ -35,8 +35,10 @@ type Tuning struct {
 	// Context): many texts are alike that have nothing to do with each other.
 	Semantic, SemanticAgreed float64
 	// SemanticPool is how many of the nearest nodes are candidates by similarity alone,
-	// if they are as near as SemanticFloor.
+	// if they are as near as SemanticFloor. They are looked for where the text has fewer
+	// hits than SemanticBelow: elsewhere none of them would be a row.
 	SemanticPool  int
+	SemanticBelow int
 	SemanticFloor float64
 	// Context is the weight of where a memory stands: what CONTAINS it, judged by
 	// the best ContextHits text hits in it.
@@ -70,7 +72,7 @@ func DefaultTuning() Tuning {
 		Seeds: 5, SeedPower: 3,
 		DecayTransitive: 0.5, Decay: 0.2, Residual: 1e-4, EdgesPerNode: 64, Hub: 1024,
 		Activation: 0.5,
-		Semantic:   0.03, SemanticAgreed: 0.3, SemanticPool: 20, SemanticFloor: 0.75,
+		Semantic:   0.03, SemanticAgreed: 0.3, SemanticPool: 20, SemanticBelow: 100, SemanticFloor: 0.75,
 		Context: 0.4, ContextHits: 30,
 		Window: 0.2, Window2: 0.15, WindowAnswer: 0.3, WindowSemantic: 0.4, WindowHits: 50,
 		Speaker: 0.3, SelfSeed: 0.5, Promotion: rowRules(), Learned: 1,

@@ -17,6 +17,9 @@ func (r *run) semantic() error {
 	if r.near == nil || r.t.SemanticPool == 0 {
 		return nil
 	}
+	if len(r.hits) >= r.t.SemanticBelow && !r.o.Legs.NoLexical {
+		return nil
+	}
 	hits, err := vectors.RankVectors(r.near, r.t.SemanticPool, nil)
 	if err != nil {
 		return err
