@@ -255,14 +255,14 @@ func (db *DB) Check(ctx context.Context) (*Report, error) {
 	return r, convert(err, "")
 }
 
-// Writes reports whether a statement may change the graph. Its error is about
-// the text.
+// Writes reports whether a statement may change the graph, or what is learned from
+// use. Its error is about the text.
 func Writes(text string) (bool, error) {
 	plan, err := query.New(&query.Options{PlanCache: -1}).Prepare(text, nil)
 	if err != nil {
 		return false, convert(err, text)
 	}
-	return plan.Writes(), nil
+	return plan.Writes() || plan.Reinforces(), nil
 }
 
 // SplitStatements cuts a script at its semicolons. rest is what stands behind the

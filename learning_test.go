@@ -320,3 +320,14 @@ func TestLearningIsCopied(t *testing.T) {
 		}
 	}
 }
+
+func TestReinforcingWrites(t *testing.T) {
+	for text, want := range map[string]bool{
+		"RECALL 'x'": false, "RECALL 'x' REINFORCE": true, "MATCH (n) REINFORCE n": true, "EXPLAIN MATCH (n) REINFORCE n": false,
+		"CALL { MATCH (n) REINFORCE n RETURN n } RETURN n": true, "SHOW LEARNING": false, "CONSOLIDATE DRY RUN": false, "CONSOLIDATE": true,
+	} {
+		if got, err := engram.Writes(text); got != want || err != nil {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+}

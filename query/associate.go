@@ -43,6 +43,32 @@ func (p *Plan) FindMatches(g Reader, params map[string]value.Value) Matches {
 	return out
 }
 
+// reinforces reports whether a tree says what was of use.
+func reinforces(op logical.Op) bool {
+	switch o := op.(type) {
+	case *logical.Recall:
+		if o.Call.Reinforce {
+			return true
+		}
+	case *logical.CallProc:
+		if o.Call.Name == reinforceClause.Name {
+			return true
+		}
+	case *logical.CallSubquery:
+		for _, part := range o.Query.Parts {
+			if reinforces(part.Op) {
+				return true
+			}
+		}
+	}
+	for _, in := range op.Inputs() {
+		if reinforces(*in) {
+			return true
+		}
+	}
+	return false
+}
+
 // remembered are the texts of a tree's REMEMBER that are to be associated.
 func remembered(op logical.Op) []bound.Expr {
 	var out []bound.Expr

@@ -186,6 +186,20 @@ func (p *Plan) Writes() bool {
 	return p.tree.Writes && p.tree.Mode != syntax.Explain
 }
 
+// Reinforces reports whether the statement says what was of use: it changes nothing
+// by itself, but where nothing can be written nothing can be learned.
+func (p *Plan) Reinforces() bool {
+	if p.batches != nil || p.tree.Mode == syntax.Explain {
+		return false
+	}
+	for _, part := range p.tree.Query.Parts {
+		if reinforces(part.Op) {
+			return true
+		}
+	}
+	return false
+}
+
 // Learning reports whether the statement is about what was learned: what is queued
 // should be written before it runs.
 func (p *Plan) Learning() bool {

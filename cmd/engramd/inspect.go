@@ -159,7 +159,7 @@ func printStats(a *app, db *engram.DB) error {
 	}
 	a.printf("file: %.1f MiB, of which %.1f MiB in use\n", mebibytes(s.Store.FileBytes), mebibytes(s.Store.UsedBytes))
 	if l := s.Learning; l.Written+l.Refused+l.Lost > 0 {
-		a.printf("learning: %d uses written, %d refused, %d lost\n", l.Written, l.Refused, l.Lost)
+		a.printf("learning: %s written, %d refused, %d lost\n", plural(int64(l.Written), "use"), l.Refused, l.Lost)
 	}
 	if s.Background != nil {
 		a.printf("background work failed: %v\n", s.Background)
