@@ -302,10 +302,12 @@ type (
 		Unary
 		Call *bound.Remember
 	}
-	// Recall finds memories.
+	// Recall finds memories. Within, unless it is nil, finds by an index the nodes of
+	// which all that WHERE keeps are some.
 	Recall struct {
 		Unary
-		Call *bound.Recall
+		Call   *bound.Recall
+		Within Op
 	}
 )
 
@@ -318,6 +320,14 @@ type Used struct {
 
 // Inputs returns the input and the inner tree.
 func (o *Optional) Inputs() []*Op { return []*Op{&o.In, &o.Inner} }
+
+// Inputs returns the input and, if there is one, the search by an index.
+func (o *Recall) Inputs() []*Op {
+	if o.Within == nil {
+		return []*Op{&o.In}
+	}
+	return []*Op{&o.In, &o.Within}
+}
 
 // Inputs returns the input and the inner tree.
 func (m *Merge) Inputs() []*Op { return []*Op{&m.In, &m.Inner} }

@@ -31,6 +31,10 @@ func (b *builder) carry(op Op, need Slots, defined definitions) Slots {
 		below = below.Union(b.carry(o.Inner, need.With(o.New...).Union(Reads(op)), defined))
 	case *Foreach:
 		below = below.Union(b.carry(o.Body, nil, defined).Without(o.Slot))
+	case *Recall:
+		if o.Within != nil {
+			below = below.Union(b.carry(o.Within, Slots(nil).With(o.Call.Node), defined))
+		}
 	case *Aggregate:
 		below = Reads(op)
 	}

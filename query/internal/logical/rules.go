@@ -85,6 +85,7 @@ func (b *builder) rewrite(p *Part) {
 		{PushFilters, pushFilters},
 		{SeekIDs, seekIDs},
 		{SeekIndexes, b.seekIndexes},
+		{SeekIndexes, b.narrowRecalls},
 		{ScanLabels, b.scanLabels},
 		{JoinValues, joinValues},
 		{SemiJoins, semiJoins},

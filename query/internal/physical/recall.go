@@ -26,6 +26,13 @@ type recaller struct {
 	pos  int
 	out  []value.Value // of the batch at hand, a row's yields after the other's
 	view [][]value.Value
+	// within finds the nodes of which all that WHERE keeps are some; nil: nobody
+	// knows any. found are those of the current row.
+	within operator
+	arg    *argument
+	given  batch.Batch
+	found  map[value.NodeID]bool
+	held   int64
 	one  [1]value.Value
 }
 
@@ -45,11 +52,14 @@ func (c *compiler) recall(o *logical.Recall) operator {
 			out.receipt, out.replay = true, c.replayed(o)
 		}
 	}
+	if o.Within != nil {
+		out.within, out.arg = c.inner(o.Within)
+	}
 	return out
 }
 
 func (o *recaller) open(f *frame) error {
-	o.rows, o.pos = nil, 0
+	o.rows, o.pos, o.found, o.held = nil, 0, nil, 0
 	return o.fan.open(f)
 }
 
@@ -115,8 +125,45 @@ func (o *recaller) recall() error {
 	return o.f.step(o.rows.count() + 1)
 }
 
+// foundBytes is about what a node takes in found.
+const foundBytes = 16
+
+// narrow asks the index for the current row.
+func (o *recaller) narrow() error {
+	if o.within == nil {
+		return nil
+	}
+	o.given = batch.Batch{Cols: o.view, N: 1}
+	o.arg.given = &o.given
+	if err := o.within.open(o.f); err != nil {
+		return err
+	}
+	o.found = map[value.NodeID]bool{}
+	for {
+		b, err := o.within.next()
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			break
+		}
+		for _, v := range b.Cols[o.def.Node][:b.N] {
+			o.found[v.NodeID()] = true
+		}
+		if err := o.f.step(b.N); err != nil {
+			return err
+		}
+	}
+	more := int64(len(o.found))*foundBytes - o.held
+	o.held += more
+	return o.f.grow(more)
+}
+
 // keep evaluates WHERE for a candidate.
 func (o *recaller) keep(n value.NodeID) (bool, error) {
+	if o.found != nil && !o.found[n] {
+		return false, nil
+	}
 	if err := o.f.step(1); err != nil {
 		return false, err
 	}

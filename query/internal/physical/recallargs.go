@@ -72,6 +72,9 @@ func (o *recaller) options() (opts recall.Options, nothing bool, err error) {
 				o.view[s] = c[o.row : o.row+1]
 			}
 		}
+		if err := o.narrow(); err != nil {
+			return opts, false, err
+		}
 		opts.Where = o.keep
 	}
 	// No rows were asked for, where 0 would mean the default.
