@@ -33,7 +33,7 @@ type recaller struct {
 	given  batch.Batch
 	found  map[value.NodeID]bool
 	held   int64
-	one  [1]value.Value
+	one    [1]value.Value
 }
 
 // recalled are the rows for one input row.
