@@ -101,7 +101,7 @@ func TestFaultF15IndexDamage(t *testing.T) {
 	if err != nil || len(segments) == 0 {
 		t.Fatal("no segment to damage", err)
 	}
-	segment := filepath.Base(segments[0])
+	segment := filepath.Base(segments[len(segments)-1]) // older ones may have been merged, and only wait to be removed
 	at := func(dir, name string) string { return filepath.Join(file(dir, "text"), name) }
 	for _, c := range []struct {
 		name   string
@@ -154,7 +154,11 @@ func TestFaultF15IndexVanishes(t *testing.T) {
 		if err := m.Step(t.Context(), h.DB); err != nil {
 			t.Fatal(err)
 		}
-		if err := compare(h.DB, m); err != nil {
+		err := compare(h.DB, m)
+		for try := 0; try < 100 && graph.CodeOf(err) == graph.SnapshotTooOld; try++ {
+			err = compare(h.DB, m) // the index is being made anew: it says to come again
+		}
+		if err != nil {
 			t.Fatalf("transaction %d: %v", m.Done(), err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,20 +26,22 @@ func TestFaultF14Clock(t *testing.T) {
 	for _, now := range []time.Time{
 		real, real.Add(-time.Hour), real.AddDate(-10, 0, 0), real.AddDate(10, 0, 0), time.Unix(0, 0), {}, real,
 	} {
-		clock := now
+		var clock atomic.Pointer[time.Time]
+		clock.Store(&now)
 		o := workload.Options()
-		o.Now = func() time.Time { return clock }
+		o.Now = func() time.Time { return *clock.Load() }
 		h, err := open(dir, true, o)
 		if err != nil {
 			t.Fatalf("at %v: %v", now, err)
 		}
 		for i := range 12 {
-			clock = now.Add(time.Duration(i%3-1) * 24 * time.Hour) // and while it is open
+			moved := now.Add(time.Duration(i%3-1) * 24 * time.Hour) // and while it is open
+			clock.Store(&moved)
 			if err := m.Step(t.Context(), h.DB); err != nil {
-				t.Fatalf("at %v: %v", clock, err)
+				t.Fatalf("at %v: %v", moved, err)
 			}
 			if seq := h.Seq(); seq <= lastSeq {
-				t.Errorf("seq %d follows %d at %v", seq, lastSeq, clock)
+				t.Errorf("seq %d follows %d at %v", seq, lastSeq, moved)
 			} else {
 				lastSeq = seq
 			}
