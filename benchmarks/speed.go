@@ -36,6 +36,7 @@ type speedRow struct {
 	Mean     *float64 `json:"mean,omitempty"`
 	CPUMean  *float64 `json:"cpu_mean,omitempty"`
 	Allocs   *float64 `json:"allocs_per_op,omitempty"`
+	Visited  *float64 `json:"visited_per_op,omitempty"` // nodes and edges looked at and rows handled
 	N        int      `json:"n"`
 	Checksum string   `json:"checksum,omitempty"`
 	OK       *bool    `json:"ok,omitempty"`
@@ -82,7 +83,10 @@ type speedRun struct {
 	db      *engram.DB
 	only    []string
 	serial  int // of unique
-	rows    []speedRow
+	// profiling runs every statement under PROFILE and sums up its hits.
+	profiling bool
+	hits      int64
+	rows      []speedRow
 }
 
 type setMeta struct {
@@ -192,7 +196,7 @@ func (r *speedRun) print(out io.Writer, asJSON bool) error {
 
 func printSpeedTable(out io.Writer, rows []speedRow) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "metric\tsize\tvalue\tunit\tp99\tmean\tcpu mean\tallocs\tn\tchecksum\tok")
+	fmt.Fprintln(t, "metric\tsize\tvalue\tunit\tp99\tmean\tcpu mean\tallocs\tvisited\tn\tchecksum\tok")
 	optional := func(f *float64) string {
 		if f == nil {
 			return ""
@@ -201,14 +205,16 @@ func printSpeedTable(out io.Writer, rows []speedRow) {
 	}
 	for _, r := range rows {
 		ok := ""
-		allocs := ""
-		if r.Allocs != nil {
-			allocs = fmt.Sprintf("%.0f", *r.Allocs)
+		whole := func(f *float64) string {
+			if f == nil {
+				return ""
+			}
+			return fmt.Sprintf("%.0f", *f)
 		}
 		if r.OK != nil {
 			ok = map[bool]string{true: "yes", false: "NO"}[*r.OK]
 		}
-		fmt.Fprintf(t, "%s\t%s\t%.4f\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Metric, r.Size, r.Value, r.Unit, optional(r.P99), optional(r.Mean), optional(r.CPUMean), allocs, r.N, r.Checksum, ok)
+		fmt.Fprintf(t, "%s\t%s\t%.4f\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Metric, r.Size, r.Value, r.Unit, optional(r.P99), optional(r.Mean), optional(r.CPUMean), whole(r.Allocs), whole(r.Visited), r.N, r.Checksum, ok)
 	}
 	t.Flush()
 }

@@ -67,8 +67,22 @@ func TestSpeed(t *testing.T) {
 	for metric, n := range map[string]int{
 		"point": 5000, "hop1": 5000, "hop2": 500, "hop3": 200, "sp": 200, "agg": 50, "agg_prop": 50, "ft": 200, "recall": 200, "ppr": 500,
 	} {
-		if r := rows[metric]; r.N != n || r.Value <= 0 || r.Unit != "ms" || r.Size != "300" {
+		r := rows[metric]
+		if r.N != n || r.Value <= 0 || r.Unit != "ms" || r.Size != "300" {
 			t.Errorf("%s: %+v, want %d operations", metric, r, n)
+		}
+		if r.Allocs == nil || *r.Allocs <= 0 || r.Visited == nil || *r.Visited < 1 {
+			t.Errorf("%s: no allocations or nothing visited: %+v", metric, r)
+		}
+	}
+	if point, hop1, hop2 := *rows["point"].Visited, *rows["hop1"].Visited, *rows["hop2"].Visited; point != 2 || hop1 <= point || hop2 <= hop1 {
+		t.Errorf("a point read visits %v, one hop %v, two hops %v", point, hop1, hop2)
+	}
+	for _, metric := range []string{"hop1", "point"} {
+		for _, after := range []string{"_after_write", "_after_pause"} {
+			if r := rows[metric+after]; r.N != 500 || r.Value <= 0 {
+				t.Errorf("%s%s: %+v, want 500 operations", metric, after, r)
+			}
 		}
 	}
 }
