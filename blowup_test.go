@@ -77,6 +77,31 @@ func blowups() []step {
 	}
 }
 
+// hugeParams are parameters that take a good part of the budget, or go deeper than
+// anything should.
+func hugeParams() map[string]any {
+	deep := any(1)
+	for range 100_000 {
+		deep = []any{deep}
+	}
+	ints := make([]int, 500_000)
+	for i := range ints {
+		ints[i] = i
+	}
+	return map[string]any{"s": strings.Repeat("x", 16<<20), "l": ints, "deep": deep}
+}
+
+// blowupsOfParams are statements that each use some of hugeParams.
+func blowupsOfParams() []step {
+	return []step{
+		{"RETURN [x IN range(1, 100) | $s + x]", "ResourceExhausted"},
+		{"RETURN [x IN range(1, 100) | $l + x]", "ResourceExhausted"},
+		{"UNWIND $l AS a UNWIND $l AS b RETURN count(DISTINCT a * 1000000 + b)", "ResourceExhausted"},
+		{"UNWIND range(1, 1000) AS a RETURN a, $l", "ResourceExhausted"},
+		{"RETURN $deep", "InvalidArgument"},
+	}
+}
+
 // TestBlowupsInChild runs the statements in a process that cannot have more memory
 // than a small multiple of the budget.
 func TestBlowupsInChild(t *testing.T) {
@@ -118,9 +143,20 @@ func TestBlowups(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := heap()
-	for _, s := range blowups() {
+	params := hugeParams()
+	for i, s := range append(blowupsOfParams(), blowups()...) {
+		given := map[string]any{}
+		if i < len(blowupsOfParams()) {
+			for name, v := range params {
+				if strings.Contains(s.text, "$"+name) {
+					given[name] = v
+				}
+			}
+		} else {
+			params = nil // they are to be given back too
+		}
 		start := time.Now()
-		_, err := db.Query(ctx, s.text, nil)
+		_, err := db.Query(ctx, s.text, given)
 		var e *engram.Error
 		name := s.text[:min(len(s.text), 100)]
 		if !errors.As(err, &e) || !strings.Contains(s.want, string(e.Code)) {
