@@ -37,32 +37,9 @@ func (o *boundExpand) open(f *frame) error {
 }
 
 func (o *boundExpand) next() (*batch.Batch, error) {
-	o.start()
 	o.lefts, o.right = o.lefts[:0], o.right[:0]
-	for !o.full() {
-		if o.pos < len(o.found) {
-			o.src = append(o.src, o.row)
-			o.lefts = append(o.lefts, o.found[o.pos].left)
-			o.right = append(o.right, o.found[o.pos].right)
-			o.pos++
-			continue
-		}
-		ok, err := o.advance()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		if err := o.find(); err != nil {
-			return nil, err
-		}
-		if err := o.f.step(1 + len(o.found)); err != nil {
-			return nil, err
-		}
-	}
-	if len(o.src) == 0 {
-		return nil, nil
+	if ok, err := o.fill(o); err != nil || !ok {
+		return nil, err
 	}
 	if !o.fromBound {
 		nodeColumn(o.col(o.from, len(o.src)), o.lefts)
@@ -79,9 +56,26 @@ func nodeColumn(col []value.Value, ids []value.NodeID) {
 	}
 }
 
+func (o *boundExpand) pending() int { return len(o.found) - o.pos }
+
+func (o *boundExpand) take(n int) {
+	for _, e := range o.found[o.pos : o.pos+n] {
+		o.lefts, o.right = append(o.lefts, e.left), append(o.right, e.right)
+	}
+	o.pos += n
+}
+
 // find fills found for the current row.
 func (o *boundExpand) find() error {
 	o.found, o.pos = o.found[:0], 0
+	if err := o.match(); err != nil {
+		return err
+	}
+	return o.f.step(1 + len(o.found))
+}
+
+// match adds the ends that fit to found.
+func (o *boundExpand) match() error {
 	o.types.renew(o.f)
 	v := o.cur.Cols[o.rel][o.row]
 	switch {

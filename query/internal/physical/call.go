@@ -29,28 +29,9 @@ func (o *callProc) open(f *frame) error {
 }
 
 func (o *callProc) next() (*batch.Batch, error) {
-	o.start()
 	o.out = o.out[:0]
-	for !o.full() {
-		if o.pos < len(o.rows) {
-			o.src = append(o.src, o.row)
-			o.out = append(o.out, o.rows[o.pos])
-			o.pos++
-			continue
-		}
-		ok, err := o.advance()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		if err := o.call(); err != nil {
-			return nil, err
-		}
-	}
-	if len(o.src) == 0 {
-		return nil, nil
+	if ok, err := o.fill(o); err != nil || !ok {
+		return nil, err
 	}
 	for i, s := range o.slots {
 		col := o.col(s, len(o.out))
@@ -61,7 +42,15 @@ func (o *callProc) next() (*batch.Batch, error) {
 	return o.finish(), nil
 }
 
-func (o *callProc) call() error {
+func (o *callProc) pending() int { return len(o.rows) - o.pos }
+
+func (o *callProc) take(n int) {
+	o.out = append(o.out, o.rows[o.pos:o.pos+n]...)
+	o.pos += n
+}
+
+// find calls the procedure for the current row.
+func (o *callProc) find() error {
 	o.vals = o.vals[:0]
 	for _, a := range o.args {
 		v, err := a(&o.f.env, o.row)
@@ -106,32 +95,11 @@ func (o *callSubquery) open(f *frame) error {
 }
 
 func (o *callSubquery) next() (*batch.Batch, error) {
-	o.start()
 	for i := range o.cols {
 		o.cols[i] = o.cols[i][:0]
 	}
-	for !o.full() {
-		if o.pos < o.rows.n {
-			o.src = append(o.src, o.row)
-			for i := range o.cols {
-				o.cols[i] = append(o.cols[i], o.rows.cols[i][o.pos])
-			}
-			o.pos++
-			continue
-		}
-		ok, err := o.advance()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		if err := o.run(); err != nil {
-			return nil, err
-		}
-	}
-	if len(o.src) == 0 {
-		return nil, nil
+	if ok, err := o.fill(o); err != nil || !ok {
+		return nil, err
 	}
 	for i, s := range o.def.Out {
 		copy(o.col(s, len(o.src)), o.cols[i])
@@ -139,8 +107,17 @@ func (o *callSubquery) next() (*batch.Batch, error) {
 	return o.finish(), nil
 }
 
-// run collects the query's rows for the current input row.
-func (o *callSubquery) run() error {
+func (o *callSubquery) pending() int { return o.rows.n - o.pos }
+
+func (o *callSubquery) take(n int) {
+	for i := range o.cols {
+		o.cols[i] = append(o.cols[i], o.rows.cols[i][o.pos:o.pos+n]...)
+	}
+	o.pos += n
+}
+
+// find collects the query's rows for the current input row.
+func (o *callSubquery) find() error {
 	o.rows.reset()
 	o.pos = 0
 	o.vals = o.vals[:0]

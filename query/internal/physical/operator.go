@@ -147,6 +147,38 @@ func (o *fan) advance() (bool, error) {
 	}
 }
 
+// finder finds something for every input row, of which fill makes output rows.
+type finder interface {
+	pending() int // how much of the current input row's is not handed on yet
+	take(n int)   // hands the next n on
+	find() error  // looks for what there is for the row that has just become the current one
+}
+
+// fill begins an output batch and fills it. It returns false at the end.
+func (o *fan) fill(from finder) (bool, error) {
+	o.start()
+	for !o.full() {
+		if n := min(from.pending(), o.most-len(o.src)); n > 0 {
+			for range n {
+				o.src = append(o.src, o.row)
+			}
+			from.take(n)
+			continue
+		}
+		ok, err := o.advance()
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			break
+		}
+		if err := from.find(); err != nil {
+			return false, err
+		}
+	}
+	return len(o.src) > 0, nil
+}
+
 // finish completes the output batch; nil when it is empty.
 func (o *fan) finish() *batch.Batch {
 	if len(o.src) == 0 {

@@ -80,46 +80,36 @@ func (o *unwind) open(f *frame) error {
 }
 
 func (o *unwind) next() (*batch.Batch, error) {
-	o.start()
 	o.out = o.out[:0]
-	for !o.full() {
-		if o.pos < len(o.elems) {
-			n := min(len(o.elems)-o.pos, o.most-len(o.src))
-			for range n {
-				o.src = append(o.src, o.row)
-			}
-			o.out = append(o.out, o.elems[o.pos:o.pos+n]...)
-			o.pos += n
-			continue
-		}
-		ok, err := o.advance()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		v, err := o.list(&o.f.env, o.row)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case v.Kind() == value.KindList:
-			o.elems = v.AsList()
-		case v.IsNull():
-			o.elems = nil
-		default:
-			o.one[0] = v
-			o.elems = o.one[:]
-		}
-		o.pos = 0
-		if err := o.f.step(len(o.elems) + 1); err != nil {
-			return nil, err
-		}
-	}
-	if len(o.src) == 0 {
-		return nil, nil
+	if ok, err := o.fill(o); err != nil || !ok {
+		return nil, err
 	}
 	copy(o.col(o.slot, len(o.out)), o.out)
 	return o.finish(), nil
+}
+
+func (o *unwind) pending() int { return len(o.elems) - o.pos }
+
+func (o *unwind) take(n int) {
+	o.out = append(o.out, o.elems[o.pos:o.pos+n]...)
+	o.pos += n
+}
+
+// find evaluates the list for the current row.
+func (o *unwind) find() error {
+	v, err := o.list(&o.f.env, o.row)
+	if err != nil {
+		return err
+	}
+	switch {
+	case v.Kind() == value.KindList:
+		o.elems = v.AsList()
+	case v.IsNull():
+		o.elems = nil
+	default:
+		o.one[0] = v
+		o.elems = o.one[:]
+	}
+	o.pos = 0
+	return o.f.step(len(o.elems) + 1)
 }

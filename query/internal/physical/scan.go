@@ -120,28 +120,9 @@ func (o *idSeek) open(f *frame) error {
 }
 
 func (o *idSeek) next() (*batch.Batch, error) {
-	o.start()
 	o.ids = o.ids[:0]
-	for !o.full() {
-		if o.pos == len(o.got) {
-			ok, err := o.advance()
-			if err != nil {
-				return nil, err
-			}
-			if !ok {
-				break
-			}
-			if err := o.seek(); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		o.src = append(o.src, o.row)
-		o.ids = append(o.ids, o.got[o.pos])
-		o.pos++
-	}
-	if len(o.src) == 0 {
-		return nil, nil
+	if ok, err := o.fill(o); err != nil || !ok {
+		return nil, err
 	}
 	nodes := o.col(o.slot, len(o.ids))
 	for i, id := range o.ids {
@@ -150,8 +131,15 @@ func (o *idSeek) next() (*batch.Batch, error) {
 	return o.finish(), nil
 }
 
-// seek finds the nodes for the current row.
-func (o *idSeek) seek() error {
+func (o *idSeek) pending() int { return len(o.got) - o.pos }
+
+func (o *idSeek) take(n int) {
+	o.ids = append(o.ids, o.got[o.pos:o.pos+n]...)
+	o.pos += n
+}
+
+// find finds the nodes for the current row.
+func (o *idSeek) find() error {
 	o.got, o.pos = o.got[:0], 0
 	v, err := o.id(&o.f.env, o.row)
 	if err != nil || v.IsNull() {

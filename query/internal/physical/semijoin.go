@@ -104,6 +104,7 @@ func (o *degree) next() (*batch.Batch, error) {
 		if err != nil || in == nil {
 			return nil, err
 		}
+		o.types.renew(o.f)
 		for _, v := range in.Cols[o.from][:in.N] {
 			if v.Kind() == value.KindNode && !o.types.none {
 				o.left += o.f.r.Degree(v.NodeID(), o.dir, o.types.ids)

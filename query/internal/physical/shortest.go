@@ -107,28 +107,9 @@ func (o *shortestPath) open(f *frame) error {
 }
 
 func (o *shortestPath) next() (*batch.Batch, error) {
-	o.start()
 	o.lists = o.lists[:0]
-	for !o.full() {
-		if o.pos < len(o.found) {
-			o.src = append(o.src, o.row)
-			o.lists = append(o.lists, o.edges(o.found[o.pos]))
-			o.pos++
-			continue
-		}
-		ok, err := o.advance()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		if err := o.search(); err != nil {
-			return nil, err
-		}
-	}
-	if len(o.src) == 0 {
-		return nil, nil
+	if ok, err := o.fill(o); err != nil || !ok {
+		return nil, err
 	}
 	if o.rel >= 0 {
 		copy(o.col(o.rel, len(o.lists)), o.lists)
@@ -153,8 +134,17 @@ func (o *shortestPath) edges(walk []value.EdgeID) value.Value {
 	return value.List(list)
 }
 
-// search fills found for the current row.
-func (o *shortestPath) search() error {
+func (o *shortestPath) pending() int { return len(o.found) - o.pos }
+
+func (o *shortestPath) take(n int) {
+	for range n {
+		o.lists = append(o.lists, o.edges(o.found[o.pos]))
+		o.pos++
+	}
+}
+
+// find fills found for the current row.
+func (o *shortestPath) find() error {
 	o.found, o.pos = o.found[:0], 0
 	if err := o.hold(-o.held); err != nil {
 		return err
