@@ -45,18 +45,19 @@ func statsJSON(a *app, db *engram.DB) error {
 		return out
 	}
 	return printObject(a, struct {
-		Namespace   string  `json:"namespace"`
-		Transaction uint64  `json:"transaction"`
-		Nodes       int64   `json:"nodes"`
-		Edges       int64   `json:"edges"`
-		Keys        int64   `json:"property_names"`
-		Labels      []count `json:"labels"`
-		Types       []count `json:"relation_types"`
-		FileBytes   int64   `json:"file_bytes"`
-		UsedBytes   int64   `json:"used_bytes"`
+		Namespace   string   `json:"namespace"`
+		Transaction uint64   `json:"transaction"`
+		Nodes       int64    `json:"nodes"`
+		Edges       int64    `json:"edges"`
+		Keys        int64    `json:"property_names"`
+		Labels      []count  `json:"labels"`
+		Types       []count  `json:"relation_types"`
+		FileBytes   int64    `json:"file_bytes"`
+		UsedBytes   int64    `json:"used_bytes"`
+		Notes       []string `json:"notes"`
 	}{
 		a.namespace, s.Seq, s.Nodes, s.Edges, int64(s.Keys), counts(s.Labels), counts(s.Types),
-		s.Store.FileBytes, s.Store.UsedBytes,
+		s.Store.FileBytes, s.Store.UsedBytes, append([]string{}, s.Notes...), // [] and not null
 	})
 }
 
@@ -158,6 +159,9 @@ func printStats(a *app, db *engram.DB) error {
 		}
 	}
 	a.printf("file: %.1f MiB, of which %.1f MiB in use\n", mebibytes(s.Store.FileBytes), mebibytes(s.Store.UsedBytes))
+	for _, note := range s.Notes {
+		a.printf("note: %s\n", note)
+	}
 	if l := s.Learning; l.Written+l.Refused+l.Lost > 0 {
 		a.printf("learning: %s written, %d refused, %d lost\n", plural(int64(l.Written), "use"), l.Refused, l.Lost)
 	}
