@@ -37,7 +37,7 @@ func (r *speedRun) load() error {
 	if err := r.importInto(r.dir, importer.Options{}); err != nil {
 		return err
 	}
-	took, used := time.Since(start).Seconds(), (cpuTime() - cpu).Seconds()*1000
+	took, used := time.Since(start).Seconds(), (cpuTime()-cpu).Seconds()*1000
 	checksum, right, err := r.counts(r.meta.N, r.meta.E)
 	if err != nil {
 		return err
