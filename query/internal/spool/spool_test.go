@@ -118,7 +118,7 @@ func numbers(n int) [][]value.Value {
 // TestOrder checks that rows come in order across the border between memory and
 // file, whatever pieces they were appended in.
 func TestOrder(t *testing.T) {
-	const n = 300_000
+	const n = 100_000
 	for _, piece := range []int{n, 1, 1000} {
 		s := NewSpace(t.TempDir()).New(-1)
 		for rows := numbers(n); len(rows) > 0; rows = rows[min(piece, len(rows)):] {
@@ -195,7 +195,7 @@ func TestFullDisk(t *testing.T) {
 func TestDamage(t *testing.T) {
 	for _, at := range []int64{0, 5, header, 40_000, 70_000} {
 		s := NewSpace(t.TempDir()).New(-1)
-		if err := s.Append(numbers(200_000)); err != nil {
+		if err := s.Append(numbers(100_000)); err != nil {
 			t.Fatal(err)
 		}
 		var b [1]byte
@@ -231,7 +231,7 @@ func TestNoFileLeft(t *testing.T) {
 	}
 	space := NewSpace(dir)
 	s := space.New(-1)
-	if err := s.Append(numbers(200_000)); err != nil {
+	if err := s.Append(numbers(100_000)); err != nil {
 		t.Fatal(err)
 	}
 	if runtime.GOOS != "windows" { // open files keep their names there
@@ -265,7 +265,7 @@ func TestNoDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "missing")
 	s := NewSpace(dir).New(-1)
 	defer closed(t, s)
-	err := s.Append(numbers(200_000))
+	err := s.Append(numbers(100_000))
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "creating the temporary file for the rows of a large result in "+dir) {
 		t.Errorf("got %v", err)
 	}
