@@ -1,4 +1,4 @@
-package engram_test
+package importer_test
 
 import (
 	"context"
@@ -49,14 +49,14 @@ func orderedGraph(seed uint64) (nodes, edges string) {
 // the bits of all scores.
 func recalledAfter(t *testing.T, seed uint64) string {
 	t.Helper()
-	db := memory(t, nil)
+	db := memory(t)
 	nodes, edges := orderedGraph(seed)
 	if _, err := importer.Graph(context.Background(), db, strings.NewReader(nodes), strings.NewReader(edges), importer.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
 	for _, q := range []string{"plum jam", "What did Ida sell?", "who waited for the ferry?", "jam", "a broken bike and cooking"} {
-		res := query(t, db, "RECALL $q LIMIT 30 AT datetime('2026-01-01') YIELD node AS m, score, lexical, semantic, activation, path, why RETURN m.id, score, lexical, semantic, activation, [n IN nodes(path) | n.id], why", map[string]any{"q": q})
+		res := answer(t, db, "RECALL $q LIMIT 30 AT datetime('2026-01-01') YIELD node AS m, score, lexical, semantic, activation, path, why RETURN m.id, score, lexical, semantic, activation, [n IN nodes(path) | n.id], why", map[string]any{"q": q})
 		for _, row := range res.Rows {
 			fmt.Fprintf(&b, "%s %s", q, row[0])
 			for _, v := range row[1:5] {
@@ -101,7 +101,7 @@ func TestRecallInAnyOrder(t *testing.T) {
 // TestNonsenseRecallsNothing asks for what the store says nothing of: in words that
 // nobody has, and in words that mean something else.
 func TestNonsenseRecallsNothing(t *testing.T) {
-	db := memory(t, &engram.Options{})
+	db := memory(t)
 	nodes, edges := orderedGraph(1)
 	if _, err := importer.Graph(context.Background(), db, strings.NewReader(nodes), strings.NewReader(edges), importer.Options{}); err != nil {
 		t.Fatal(err)
@@ -110,11 +110,21 @@ func TestNonsenseRecallsNothing(t *testing.T) {
 		"zorblat quinfle", "photosynthesis enzymes", "Which dynasty minted silver currency?", "quarterly parliamentary budget deficit",
 		"compiler register allocation", "submarine torpedo admiral",
 	} {
-		if res := query(t, db, "RECALL $q", map[string]any{"q": q}); len(res.Rows) != 0 {
+		if res := answer(t, db, "RECALL $q", map[string]any{"q": q}); len(res.Rows) != 0 {
 			t.Errorf("%q recalls %v", q, res.Rows)
 		}
 	}
-	if res := query(t, db, "RECALL 'a cracked stove or oven' LIMIT 3", nil); len(res.Rows) == 0 {
+	if res := answer(t, db, "RECALL 'a cracked stove or oven' LIMIT 3", nil); len(res.Rows) == 0 {
 		t.Error("what is there is not recalled")
 	}
+}
+
+// answer runs a statement and ends the test when it fails.
+func answer(t *testing.T, db *engram.DB, text string, params map[string]any) *engram.Result {
+	t.Helper()
+	res, err := db.Query(context.Background(), text, params)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return res
 }
