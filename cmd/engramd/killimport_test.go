@@ -76,7 +76,8 @@ func TestKillGraphImport(t *testing.T) {
 		t.Fatalf("the last one: %v\n%s", err, out)
 	}
 	t.Logf("after %d kills the last one had a largest resident size of %d MiB", kills, maxResident(last)>>20)
-	if maxResident(last) > budget {
+	// It opens what was there, which serving would need, beside making all of it.
+	if budget += 60 * int64(nodes+edges); maxResident(last) > budget {
 		t.Errorf("the last import took %d MiB; its budget is %d", maxResident(last)>>20, budget>>20)
 	}
 	compareGraphs(t, filepath.Join(dir, "whole"), filepath.Join(dir, "killed"))
