@@ -18,6 +18,7 @@ var rulesGraph = []string{
 	`UNWIND [['a', 'e'], ['e', 'b']] AS p MATCH (x {id: p[0]}), (y {id: p[1]}) CREATE (x)-[:MENTIONS]->(y)`,
 	`MATCH (x {id: 'c'}), (y {id: 'b'}) CREATE (x)-[:ANSWERS]->(y)`,
 	`MATCH (x {id: 'g'}) SET x.importance = 0.9`,
+	`MATCH (x {id: 'c'}) SET x.title = 'Blue boat (harbour)'`,
 	`MATCH (x {id: 'f'}) SET x.created_at = datetime('2001-01-01')`,
 	`MATCH (x {id: 'a'}), (y {id: 'e'}) CREATE (x)-[:CONTRADICTS {weight: 0.5}]->(y)`,
 	`CREATE (:Memory {id: 'h', content: 'We painted the shed today'})`,            // as d said

@@ -7,6 +7,7 @@ import "engram/graph/value"
 type candidate struct {
 	node       value.NodeID
 	lexical    float64 // share of the best text score, 0 to 1
+	titled     bool    // its title stands in the query
 	semantic   float64 // similarity in meaning, 0 to 1
 	activation float64 // share of the highest activation, 0 to 1
 	window     int64   // what stands beside it hands on, in parts of unit

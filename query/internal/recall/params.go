@@ -12,6 +12,9 @@ type Tuning struct {
 	// Pool and PoolFactor say how many text hits are looked at: at least Pool,
 	// and a multiple of the rows asked for.
 	Pool, PoolFactor int
+	// Title is what those of the best TitleHits hits gain whose title stands in the query.
+	Title     float64
+	TitleHits int
 	// Seeds is how many of the best hits activation starts from: weaker ones are mostly
 	// chance, and their neighbours too.
 	Seeds int
@@ -69,6 +72,7 @@ type Tuning struct {
 func DefaultTuning() Tuning {
 	return Tuning{
 		Pool: 1000, PoolFactor: 10,
+		Title: 0.3, TitleHits: 20,
 		Seeds: 5, SeedPower: 3,
 		DecayTransitive: 0.5, Decay: 0.2, Residual: 1e-4, EdgesPerNode: 64, Hub: 1024,
 		Activation: 0.5,

@@ -58,6 +58,9 @@ func (r *run) base(c *candidate) float64 {
 	if r.o.Legs.NoLexical {
 		lexical = 0
 	}
+	if c.titled {
+		lexical += r.t.Title
+	}
 	relevance := lexical + float64(r.t.Semantic*c.semantic)
 	return relevance + float64(r.t.Activation*c.received) + float64(c.window)/unit
 }

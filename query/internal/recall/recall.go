@@ -127,7 +127,7 @@ func newRun(ctx context.Context, g access.Reader, o Options) *run {
 func (r *run) find() error {
 	r.screen = newScreen(r.g, r.o.Filter, r.o.Now)
 	r.weigher = newWeigher(r.g, &r.t, r.o.Now)
-	for _, step := range []func() error{r.lexical, r.semantic, r.similar, r.associative, r.window, r.similar, r.contexts, r.speaker} {
+	for _, step := range []func() error{r.lexical, r.titled, r.semantic, r.similar, r.associative, r.window, r.similar, r.contexts, r.speaker} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ func Rules() []Rule {
 		{"lexical", "leg: the words of the query", func(l *Legs, _ *Tuning) { l.NoLexical = true }},
 		{"semantic", "leg: what means much the same as the query", func(l *Legs, _ *Tuning) { l.NoSemantic = true }},
 		{"associative", "leg: what is joined to the best hits", func(l *Legs, _ *Tuning) { l.NoAssociative = true }},
+		{"title", "a memory whose title the query names counts more", func(_ *Legs, t *Tuning) { t.Title = 0 }},
 		{"context", "what contains many hits lifts what it contains", func(_ *Legs, t *Tuning) { t.Context = 0 }},
 		{"agreement", "similarity in meaning counts more where its container has many hits", func(_ *Legs, t *Tuning) { t.SemanticAgreed = 0 }},
 		{"window", "what stands beside a hit, or answers it, gets a share", func(_ *Legs, t *Tuning) { t.WindowHits = 0 }},
