@@ -72,7 +72,7 @@ type Tuning struct {
 func DefaultTuning() Tuning {
 	return Tuning{
 		Pool: 1000, PoolFactor: 10,
-		Title: 0.3, TitleHits: 20,
+		Title: 0.5, TitleHits: 20,
 		Seeds: 5, SeedPower: 3,
 		DecayTransitive: 0.5, Decay: 0.2, Residual: 1e-4, EdgesPerNode: 64, Hub: 1024,
 		Activation: 0.5,
