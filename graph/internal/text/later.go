@@ -219,10 +219,12 @@ func (ix *Index) openLate(l *late) error {
 	}
 	l.gen, l.queue = g, nil
 	ix.durable.Store(max(ix.durable.Load(), b.seq))
+	// In one step: who finds the index open finds a generation.
 	ix.genLock.Lock()
-	ix.late, ix.gens = nil, nil
-	ix.genLock.Unlock()
-	ix.install(g)
+	defer ix.genLock.Unlock()
+	ix.late, ix.gens = nil, []*generation{g}
+	close(ix.flushed)
+	ix.flushed = make(chan struct{})
 	return nil
 }
 
