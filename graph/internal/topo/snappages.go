@@ -1,6 +1,7 @@
 package topo
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -153,13 +154,14 @@ func (d *decoder) edgePage(r *reading, p *edgePage) (alive int) {
 	if r.err != nil {
 		return 0
 	}
-	most := uint32(0)
+	srcs, dsts := uint32(0), uint32(0)
 	for i := range p.ends {
-		x := ends{binary.LittleEndian.Uint32(pairs[8*i:]), binary.LittleEndian.Uint32(pairs[8*i+4:])}
-		p.ends[i] = x
-		most = max(most, x.src, x.dst)
+		x := binary.LittleEndian.Uint64(pairs[8*i:][:8])
+		src, dst := uint32(x), uint32(x>>32)
+		p.ends[i] = ends{src, dst}
+		srcs, dsts = max(srcs, src), max(dsts, dst)
 	}
-	if most >= d.nodes {
+	if max(srcs, dsts) >= d.nodes {
 		r.fail()
 		return 0
 	}
@@ -223,7 +225,7 @@ func (r *reading) floats(out *[edgePer]float32) {
 // holdsTogether reports whether every column is there that another one points
 // to.
 func (p *edgePage) holdsTogether() bool {
-	if p.wide == nil && slices.Contains(p.typ[:], wideType) {
+	if p.wide == nil && bytes.IndexByte(p.typ[:], wideType) >= 0 {
 		return false
 	}
 	if p.flags == nil {
@@ -281,10 +283,28 @@ func (d *decoder) csr(r *reading) *csr {
 		r.fail()
 	}
 	copy(c.typ, r.take(n))
-	if r.err == nil && int(slices.Max(c.typ)) >= dict {
+	if r.err == nil && !allBelow(c.typ, uint8(dict)) {
 		r.fail()
 	}
 	return c
+}
+
+// allBelow reports whether all of list are below limit: eight at a time by the
+// carries of adding what is missing to 128, for limits to 128.
+func allBelow(list []uint8, limit uint8) bool {
+	const tops, ones = 0x8080808080808080, 0x0101010101010101
+	over := uint64(0)
+	for limit <= 128 && len(list) >= 8 {
+		x := binary.LittleEndian.Uint64(list)
+		over |= x | (x&^tops + uint64(128-limit)*ones)
+		list = list[8:]
+	}
+	for _, x := range list {
+		if x >= limit {
+			return false
+		}
+	}
+	return over&tops == 0
 }
 
 // degrees reads where the edges of each node begin; they have to add up to n.
@@ -316,6 +336,7 @@ func (r *reading) degrees(c *csr, n uint32) bool {
 // ascending order, a chunk of 65,536 at a time.
 func (v *Version) fillLabels(tok *token) {
 	var slots [][]uint32 // by label
+	sets := *v.shared.sets.list.Load()
 	chunk, any := uint32(0), false
 	flush := func() {
 		for l, list := range slots {
@@ -338,7 +359,7 @@ func (v *Version) fillLabels(tok *token) {
 		chunk = i << nodeBits >> chunkBits
 		for alive := p.alive; alive != 0; alive &= alive - 1 {
 			k := uint32(bits.TrailingZeros64(alive))
-			for _, l := range v.shared.sets.at(p.labels[k]) {
+			for _, l := range sets[p.labels[k]] {
 				for int(l) >= len(slots) {
 					slots = append(slots, nil)
 				}
