@@ -1,8 +1,10 @@
 package activation
 
 import (
+	"cmp"
 	"container/heap"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -145,23 +147,29 @@ func (p *promotion) before(a, b *Decision) bool {
 
 // order sorts the candidates by score.
 func (p *promotion) order(cs []Candidate) {
-	p.cs = append(p.cs, cs...)
-	score := make(map[ID]float64, len(cs))
-	for i := range p.cs {
-		score[p.cs[i].ID] = p.rules.ScoreOf(&p.cs[i])
+	type scored struct {
+		score float64
+		place int // in cs
 	}
-	sort.Slice(p.cs, func(i, j int) bool {
-		a, b := p.cs[i].ID, p.cs[j].ID
-		if score[a] != score[b] {
-			return score[a] > score[b]
+	order := make([]scored, len(cs))
+	for i := range cs {
+		order[i] = scored{p.rules.ScoreOf(&cs[i]), i}
+	}
+	slices.SortFunc(order, func(a, b scored) int {
+		if c := cmp.Compare(b.score, a.score); c != 0 {
+			return c
 		}
-		return p.less(a, b)
+		if p.less(cs[a.place].ID, cs[b.place].ID) {
+			return -1
+		}
+		return 1
 	})
 	p.at = make(map[ID]int, len(cs))
-	for i := range p.cs {
-		id := p.cs[i].ID
+	for i, o := range order {
+		id := cs[o.place].ID
+		p.cs = append(p.cs, cs[o.place])
 		p.at[id] = i
-		p.out = append(p.out, Decision{ID: id, Score: score[id], Weight: score[id], Reason: BelowThreshold})
+		p.out = append(p.out, Decision{ID: id, Score: o.score, Weight: o.score, Reason: BelowThreshold})
 	}
 }
 
@@ -313,8 +321,9 @@ func (h *indexes) Pop() any {
 }
 
 // Similarity is the share of words that two texts have in common (Jaccard), given
-// as sorted lists without repetition; 0 when one has none.
-func Similarity(a, b []string) float64 {
+// as sorted lists without repetition of the words or of numbers that stand for
+// them; 0 when one has none.
+func Similarity[W cmp.Ordered](a, b []W) float64 {
 	common := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {

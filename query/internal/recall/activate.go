@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sort"
 	"strings"
 
 	"engram/activation"
@@ -94,11 +93,8 @@ func (p *promotion) less(a, b activation.ID) bool { return p.r.ids.less(nodeOf(a
 // promoted or be among the rows.
 func (p *promotion) gather(limit int) error {
 	nodes := slices.Clone(p.r.spread.Nodes)
-	sort.Slice(nodes, func(i, j int) bool {
-		if nodes[i].Activation != nodes[j].Activation {
-			return nodes[i].Activation > nodes[j].Activation
-		}
-		return nodes[i].ID < nodes[j].ID // order among equals does not show
+	slices.SortFunc(nodes, func(a, b activation.Activated) int {
+		return cmp.Or(cmp.Compare(b.Activation, a.Activation), cmp.Compare(a.ID, b.ID)) // order among equals does not show
 	})
 	most := 1.0
 	if p.r.weigher != nil {

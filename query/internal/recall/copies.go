@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"hash/fnv"
 	"slices"
 
 	"engram/activation"
@@ -13,12 +14,12 @@ import (
 type texts struct {
 	g       access.Reader
 	content value.KeyID
-	words   map[activation.ID][]string
+	words   map[activation.ID][]uint64 // hashes, sorted
 	err     error // comparing can't return one
 }
 
 func newTexts(g access.Reader) *texts {
-	t := &texts{g: g, words: map[activation.ID][]string{}}
+	t := &texts{g: g, words: map[activation.ID][]uint64{}}
 	t.content, _ = g.Key(vocab.KeyContent)
 	return t
 }
@@ -28,7 +29,7 @@ func (t *texts) similar(a, b activation.ID) float64 {
 	return activation.Similarity(t.of(a), t.of(b))
 }
 
-func (t *texts) of(id activation.ID) []string {
+func (t *texts) of(id activation.ID) []uint64 {
 	if w, ok := t.words[id]; ok {
 		return w
 	}
@@ -39,7 +40,13 @@ func (t *texts) of(id activation.ID) []string {
 			t.err = err
 		}
 	}
-	words := nameWords(v.AsString())
+	var words []uint64
+	hash := fnv.New64a()
+	for _, w := range nameWords(v.AsString()) {
+		hash.Reset()
+		hash.Write([]byte(w))
+		words = append(words, hash.Sum64())
+	}
 	slices.Sort(words)
 	words = slices.Compact(words)
 	t.words[id] = words
