@@ -15,7 +15,7 @@ type texts struct {
 	g       access.Reader
 	content value.KeyID
 	words   map[activation.ID][]uint64 // hashes, sorted
-	err     error // comparing can't return one
+	err     error                      // comparing can't return one
 }
 
 func newTexts(g access.Reader) *texts {
