@@ -45,8 +45,8 @@ func (c *backupCommand) Run(a *app) error {
 }
 
 func printBackup(a *app, done string, b *engram.Backup) {
-	a.printf("%s namespace %s: %s, %s, transaction %d, %.1f MiB; checked, nothing is wrong\n", done, b.Namespace,
-		plural(b.Nodes, "node"), plural(b.Edges, "edge"), b.Seq, mebibytes(b.Bytes))
+	a.printf("%s namespace %s: %s, %s, transaction %d, %s; checked, nothing is wrong\n", done, b.Namespace,
+		plural(b.Nodes, "node"), plural(b.Edges, "edge"), b.Seq, size(b.Bytes))
 }
 
 func backupJSON(a *app, b *engram.Backup) error {
@@ -129,7 +129,7 @@ func (c *compactCommand) Run(a *app) error {
 				After     int64  `json:"bytes_after"`
 			}{a.namespace, done.Before, done.After})
 		}
-		a.printf("namespace %s: %.1f MiB before, %.1f MiB after\n", a.namespace, mebibytes(done.Before), mebibytes(done.After))
+		a.printf("namespace %s: %s before, %s after\n", a.namespace, size(done.Before), size(done.After))
 		return nil
 	})
 }

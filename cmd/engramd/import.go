@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +57,11 @@ func (c *importCommand) Run(a *app) error {
 	}
 	if c.Batch != nil && (*c.Batch < 1 || *c.Batch > 10_000) {
 		return &usageError{fmt.Errorf("--batch %d: want 1 to 10,000", *c.Batch)}
+	}
+	for _, f := range c.Files {
+		if ext := strings.ToLower(filepath.Ext(f)); slices.Contains([]string{".md", ".markdown", ".txt", ".eql", ".cypher"}, ext) {
+			return &usageError{fmt.Errorf("%s: %s files cannot be imported: give memories as JSON Lines, {\"id\", \"text\"} a line, or a graph as CSV", f, ext)}
+		}
 	}
 	switch {
 	case csv == len(c.Files) && csv <= 2:

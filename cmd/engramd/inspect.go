@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"engram"
 )
@@ -158,7 +159,7 @@ func printStats(a *app, db *engram.DB) error {
 			a.printf("  %-24s %d\n", c.Name, c.Count)
 		}
 	}
-	a.printf("file: %.1f MiB, of which %.1f MiB in use\n", mebibytes(s.Store.FileBytes), mebibytes(s.Store.UsedBytes))
+	a.printf("file: %s, of which %s in use\n", size(s.Store.FileBytes), size(s.Store.UsedBytes))
 	for _, note := range s.Notes {
 		a.printf("note: %s\n", note)
 	}
@@ -171,4 +172,10 @@ func printStats(a *app, db *engram.DB) error {
 	return nil
 }
 
-func mebibytes(n int64) float64 { return float64(n) / (1 << 20) }
+// size writes a number of bytes as people read it.
+func size(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}

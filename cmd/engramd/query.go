@@ -11,11 +11,16 @@ import (
 // outputFlags choose how rows are printed.
 type outputFlags struct {
 	JSON   bool   `help:"Print one JSON object a row (the same as --format json)."`
-	Format string `help:"How to print rows: table (the default), json or csv." enum:",table,json,csv" default:"" placeholder:"FORMAT"`
+	Format string `help:"How to print rows: table (the default), json or csv." placeholder:"FORMAT"`
 }
 
 // Validate is called by the parser.
 func (f outputFlags) Validate() error {
+	switch rowFormat(f.Format) {
+	case "", formatTable, formatJSON, formatCSV:
+	default:
+		return fmt.Errorf("--format %s: want table, json or csv", f.Format)
+	}
 	if f.JSON && f.Format != "" && f.Format != string(formatJSON) {
 		return fmt.Errorf("--json and --format %s contradict each other", f.Format)
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"engram"
@@ -10,14 +12,17 @@ import (
 
 type recallCommand struct {
 	Question []string `arg:"" help:"What to recall: words or a question."`
-	Limit    int      `help:"How many memories at most." short:"k" default:"10" placeholder:"N"`
-	Depth    int      `help:"How many hops activation travels, 1 to 16." default:"2" placeholder:"N"`
+	Limit    int      `help:"How many memories at most, by default ${default}." short:"k" default:"10" placeholder:"N"`
+	Depth    int      `help:"How many hops activation travels, 1 to 16, by default ${default}." default:"2" placeholder:"N"`
 	Why      bool     `help:"Tell for each memory why it came up (the default on the table)." default:"true" negatable:""`
 	Explain  bool     `help:"Show all that the score was made of."`
 	Not      string   `help:"Tell why this memory is not recalled, or where it stands." placeholder:"ID"`
 	recallFlags
 	outputFlags
 }
+
+// seedsParam names the parameter with the ids of nodes to begin at.
+const seedsParam = "seeds"
 
 // recallFlags are those of commands that recall.
 type recallFlags struct {
@@ -35,8 +40,8 @@ type recallFlags struct {
 func (f *recallFlags) options(params map[string]any) (before, options string) {
 	var b strings.Builder
 	if len(f.From) > 0 {
-		params["from"] = f.From
-		before = "UNWIND $from AS id MATCH (start {id: id}) WITH collect(start) AS starts "
+		params[seedsParam] = f.From
+		before = "UNWIND $seeds AS id MATCH (start {id: id}) WITH collect(start) AS starts "
 		b.WriteString(" FROM starts")
 	}
 	if f.Self {
@@ -105,6 +110,9 @@ func (c *recallCommand) Run(a *app) error {
 // none when that is nothing.
 func (a *app) ask(statement string, params map[string]any, flags outputFlags, none string) error {
 	return a.withNamespace(reading, func(db *engram.DB) error {
+		if err := a.knowsSeeds(db, params); err != nil {
+			return err
+		}
 		res, err := db.Query(a.ctx, statement, params)
 		if err != nil {
 			return plain(err)
@@ -118,9 +126,26 @@ func (a *app) ask(statement string, params map[string]any, flags outputFlags, no
 	})
 }
 
+// knowsSeeds refuses ids to begin at that no node has: a slip would give an
+// answer to another question.
+func (a *app) knowsSeeds(db *engram.DB, params map[string]any) error {
+	seeds, ok := params[seedsParam]
+	if !ok {
+		return nil
+	}
+	res, err := db.Query(a.ctx, "UNWIND $ids AS id OPTIONAL MATCH (n {id: id}) WITH id, n WHERE n IS NULL RETURN id LIMIT 1", map[string]any{"ids": seeds})
+	if err != nil {
+		return plain(err)
+	}
+	if len(res.Rows) > 0 {
+		return fmt.Errorf("there is no node with the id '%s'", res.Rows[0][0].AsString())
+	}
+	return nil
+}
+
 type compileCommand struct {
 	Intent []string `arg:"" help:"What the prompt is about: words or a question."`
-	Budget int      `help:"How many tokens at most, by an estimate." default:"1000" placeholder:"N"`
+	Budget int      `help:"How many tokens at most, by an estimate; by default ${default}." default:"1000" placeholder:"N"`
 	recallFlags
 	outputFlags
 }
@@ -146,6 +171,9 @@ func (c *compileCommand) Run(a *app) error {
 		return a.ask(statement, params, c.outputFlags, "")
 	}
 	return a.withNamespace(reading, func(db *engram.DB) error {
+		if err := a.knowsSeeds(db, params); err != nil {
+			return err
+		}
 		res, err := db.Query(a.ctx, statement, params)
 		if err != nil {
 			return plain(err)
@@ -159,8 +187,8 @@ func (c *compileCommand) Run(a *app) error {
 
 type activateCommand struct {
 	IDs   []string `arg:"" name:"id" help:"Nodes to begin at."`
-	Limit int      `help:"How many nodes at most." short:"k" default:"20" placeholder:"N"`
-	Depth int      `help:"How many hops activation travels, 1 to 16." default:"2" placeholder:"N"`
+	Limit int      `help:"How many nodes at most, by default ${default}." short:"k" default:"20" placeholder:"N"`
+	Depth int      `help:"How many hops activation travels, 1 to 16, by default ${default}." default:"2" placeholder:"N"`
 	outputFlags
 }
 
@@ -176,11 +204,11 @@ func (c *activateCommand) Run(a *app) error {
 	if c.Limit < 1 || c.Depth < 1 || c.Depth > 16 {
 		return &usageError{fmt.Errorf("--limit %d --depth %d: want at least 1, and 1 to 16", c.Limit, c.Depth)}
 	}
-	return a.ask(`UNWIND $ids AS id MATCH (n {id: id}) WITH collect(n) AS start
+	return a.ask(`UNWIND $seeds AS id MATCH (n {id: id}) WITH collect(n) AS start
 		ACTIVATE start DEPTH $depth LIMIT $limit YIELD node AS m, activation, weight, promoted, suppressed_by, reason
 		RETURN round(activation, 4) AS activation, round(weight, 4) AS weight, promoted, m.id AS id,
 		coalesce(m.content, m.title, m.name, '') AS content, coalesce(suppressed_by.id, '') AS suppressed_by, coalesce(reason, '') AS reason`,
-		map[string]any{"ids": c.IDs, "depth": c.Depth, "limit": c.Limit}, c.outputFlags, "Nothing is activated.")
+		map[string]any{seedsParam: c.IDs, "depth": c.Depth, "limit": c.Limit}, c.outputFlags, "Nothing is activated.")
 }
 
 type rememberCommand struct {
@@ -192,8 +220,12 @@ type rememberCommand struct {
 
 // Help is shown by --help.
 func (rememberCommand) Help() string {
-	return `Example:
-  engramd remember "Ann moved to Lisbon in May" -p speaker=Ben`
+	return `The same text again counts as a use of it. Another text for the same id takes the place of the older one, which is
+then superseded. Words that it has in common with other memories join nothing; REMEMBER without ALONE does that.
+
+Examples:
+  engramd remember "Ann moved to Lisbon in May" -p speaker=Ben
+  engramd remember "Ann lives in Porto" -p id=ann-home -p valid_from=2025-05-01`
 }
 
 func (c *rememberCommand) Run(a *app) error {
@@ -210,7 +242,7 @@ func (c *rememberCommand) Run(a *app) error {
 	for _, l := range c.Label {
 		labels.WriteString(":`" + strings.ReplaceAll(l, "`", "``") + "`")
 	}
-	statement := "REMEMBER $text " + labels.String() + " $props ALONE AS m\nRETURN m.id AS id, m.content AS content, created"
+	statement := "REMEMBER $text " + labels.String() + " " + properties(props) + " ALONE AS m\nRETURN m.id AS id, m.content AS content, created"
 	return a.withNamespace(writing, func(db *engram.DB) error {
 		res, err := db.Query(a.ctx, statement, map[string]any{"text": text, "props": props})
 		if err != nil {
@@ -225,4 +257,19 @@ func (c *rememberCommand) Run(a *app) error {
 		a.printf("It was remembered before: this counts as a use of it, and properties and labels given now are not stored.\n")
 		return nil
 	})
+}
+
+// properties writes the map of the properties in the parameter props. The times
+// that a memory is judged by are date-times in EQL, and text on a command line.
+func properties(props map[string]any) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(props)) {
+		quoted := "`" + strings.ReplaceAll(name, "`", "``") + "`"
+		value := "$props." + quoted
+		if _, text := props[name].(string); text && (name == "created_at" || name == "valid_from" || name == "valid_to") {
+			value = "datetime(" + value + ")"
+		}
+		list = append(list, quoted+": "+value)
+	}
+	return "{" + strings.Join(list, ", ") + "}"
 }
