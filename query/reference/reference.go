@@ -47,7 +47,8 @@ func Topics() []Topic {
 // heading: a clause, an operator, a function, a type or an error. Case does not
 // matter, nor do parentheses behind a function's name. An empty topic is the
 // overview. A heading that stands on several pages, such as EXISTS, gives each
-// of its parts.
+// of its parts. What is no heading is looked up by its first words: SHOW STATS is
+// told under SHOW.
 func Lookup(topic string) (text string, ok bool) {
 	key := normal(topic)
 	if key == "" {
@@ -59,8 +60,16 @@ func Lookup(topic string) (text string, ok bool) {
 			return p.text, true
 		}
 	}
-	parts := b.parts[key]
-	return strings.Join(parts, "\n"), len(parts) > 0
+	for more := true; more; {
+		if parts := b.parts[key]; len(parts) > 0 {
+			return strings.Join(parts, "\n"), true
+		}
+		at := strings.LastIndexByte(key, ' ')
+		if more = at > 0; more {
+			key = key[:at]
+		}
+	}
+	return "", false
 }
 
 // Names returns all that Lookup knows: pages first, then headings as they stand.

@@ -302,6 +302,8 @@ func TestLookup(t *testing.T) {
 		{"limit", "## SKIP, LIMIT"},
 		{"date.truncate", "### date.truncate"},
 		{"=~", "### =~"},
+		{"show stats", "## SHOW\n"},
+		{"SHOW LEARNING", "## SHOW LEARNING"},
 	} {
 		text, ok := reference.Lookup(c.topic)
 		if !ok || !strings.HasPrefix(text, c.begins) {

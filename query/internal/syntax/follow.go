@@ -207,7 +207,28 @@ func (p *parser) unsupportedSchema() error {
 
 // unsupportedHere is the error for a form that begins with the next token.
 func unsupportedHere(p *parser, what string) error {
-	return fault.Unsupported(span(p.peek()), what)
+	return unsupportedAt(span(p.peek()), what)
+}
+
+// unsupportedAt tells of the forms it knows what does the same.
+func unsupportedAt(at Span, what string) error {
+	err := fault.Unsupported(at, what)
+	if hint, ok := insteadOf[what]; ok {
+		return err.WithHint("%s", hint)
+	}
+	return err
+}
+
+const (
+	inSessions  = "A statement is a transaction of its own; a session or the console takes BEGIN, COMMIT and ROLLBACK."
+	byNamespace = "A statement runs in the namespace that was opened; engramd takes --namespace."
+)
+
+// insteadOf tells what does what an unsupported form would do.
+var insteadOf = map[string]string{
+	"BEGIN": inSessions, "COMMIT": inSessions, "ROLLBACK": inSessions,
+	"USE": byNamespace, "SHOW DATABASES": byNamespace, "SHOW DATABASE": byNamespace,
+	"LOAD CSV": "engramd import reads CSV; a program gives the rows as a parameter, for UNWIND.",
 }
 
 // upperWords joins a word and the next one, if it is a word too.

@@ -348,7 +348,7 @@ func (p *parser) show() (*Call, error) {
 	name, ok := shown[strings.ToUpper(next.Value)]
 	if !ok || !isWord(next) {
 		if laterShown[strings.ToUpper(next.Value)] {
-			return nil, fault.Unsupported(span(t), "SHOW "+upperWords(next, p.ahead(1)))
+			return nil, unsupportedAt(span(t), "SHOW "+upperWords(next, p.ahead(1)))
 		}
 		return nil, unexpected(next, "INDEXES", "CONSTRAINTS", "PROCEDURES", "FUNCTIONS", "RELATION TYPES", "LAYERS", "PILLARS", "WORKING MEMORY", "LEARNING", "STATS")
 	}
