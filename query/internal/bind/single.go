@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"strings"
+
 	"engram/query/internal/bound"
 	"engram/query/internal/fault"
 	"engram/query/internal/syntax"
@@ -147,7 +149,7 @@ func (s *single) checkEnd(last syntax.Clause) {
 			what = "CALL ... YIELD"
 			switch {
 			case last.Show:
-				what = "SHOW"
+				what, _, _ = strings.Cut(last.Procedure[0], " ") // SHOW or REPLAY
 			case last.Memory:
 				what = last.Procedure[0] + " ... YIELD"
 			}

@@ -48,7 +48,7 @@ func Node(g access.Reader, v value.Value, what string) (id value.NodeID, ok bool
 		return 0, false, nil
 	case value.KindNode:
 		if !g.NodeExists(v.NodeID()) {
-			return 0, false, fault.AtRuntime(fault.EntityNotFound, "DeletedEntityAccess", "%s has been deleted", what)
+			return 0, false, fault.AtRuntime(fault.EntityNotFound, "DeletedEntityAccess", "%s: the node has been deleted in this statement", what)
 		}
 		return v.NodeID(), true, nil
 	case value.KindString:

@@ -31,6 +31,10 @@ func Reinforce(g Graph, m, by value.Value) (id value.NodeID, queued bool, err er
 // RevertSince takes back what was learned at a moment or later and returns how many
 // events that were.
 func RevertSince(g Graph, since value.Value) (int64, error) {
+	if since.IsNull() { // most often a parameter that was forgotten; it must not mean all
+		return 0, refused("InvalidArgumentType", "REVERT LEARNING SINCE needs a DATETIME, but got null").
+			WithHint("datetime('0001-01-01') takes back everything.")
+	}
 	at, err := Millis(since, "REVERT LEARNING SINCE")
 	if err != nil {
 		return 0, err

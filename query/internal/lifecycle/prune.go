@@ -12,19 +12,22 @@ const MaxPruned = 10_000
 
 // PruneTelemetry deletes nodes of telemetry that were created before now less the
 // age, with their edges, the oldest numbers first. Nodes that do not say when they
-// were created stay. rest tells that there was more than MaxPruned.
+// were created as a DATETIME stay; an age below zero is refused. rest tells that there was more than MaxPruned.
 func PruneTelemetry(g Graph, age value.Value) (pruned int64, rest bool, err error) {
 	if age.Kind() != value.KindDuration {
 		return 0, false, refused("InvalidArgumentType", "PRUNE TELEMETRY OLDER THAN needs a DURATION such as duration('P30D'), but got %s", age)
+	}
+	before, err := temporal.Subtract(value.OfDateTime(g.Now()), age)
+	if err != nil {
+		return 0, false, err
+	}
+	if order, ok := value.Compare(before, value.OfDateTime(g.Now())); ok && order > 0 {
+		return 0, false, refused("NegativeDuration", "PRUNE TELEMETRY OLDER THAN needs a duration that is not negative, but got %s", age)
 	}
 	label, ok := g.Label(vocab.LabelTelemetry)
 	key, known := g.Key(vocab.KeyCreatedAt)
 	if !ok || !known {
 		return 0, false, nil
-	}
-	before, err := temporal.Subtract(value.OfDateTime(g.Now()), age)
-	if err != nil {
-		return 0, false, err
 	}
 	buf := make([]value.NodeID, 1024)
 	for after := value.NodeID(0); ; {

@@ -8,7 +8,8 @@ import (
 
 // Supersede lets a newer memory take the place of an older one: an edge SUPERSEDES
 // from the newer, the older's validity closed, the newer's opened where it was open.
-// It reports whether anything changed: the same again does not.
+// It reports whether anything changed: the same again does not, unless the edge was made by hand and the older
+// one is open still.
 func Supersede(g Graph, older, newer, reason value.Value) (old value.NodeID, changed bool, err error) {
 	old, current, ok, err := both(g, older, newer, "SUPERSEDE", "BY")
 	if err != nil || !ok {
@@ -23,8 +24,15 @@ func supersede(g Graph, old, current value.NodeID, props ...value.Prop) (bool, e
 		return false, refused("SupersedesItself", "%s cannot supersede itself", name(g, old))
 	}
 	there, err := between(g, current, old, vocab.Supersedes)
-	if err != nil || len(there) > 0 {
+	if err != nil {
 		return false, err
+	}
+	if len(there) > 0 {
+		// An edge that was made by hand leaves the older one open.
+		until, err := prop(g, old, vocab.KeyValidTo)
+		if err != nil || !until.IsNull() {
+			return false, err
+		}
 	}
 	circle, err := supersedes(g, old, current)
 	if err != nil {
@@ -43,6 +51,9 @@ func supersede(g Graph, old, current value.NodeID, props ...value.Prop) (bool, e
 	}
 	if err := closeValidity(g, old, current); err != nil {
 		return false, err
+	}
+	if len(there) > 0 {
+		return true, nil
 	}
 	props = append(props, value.Prop{Key: vocab.KeyCreatedAt, Value: value.OfDateTime(g.Now())})
 	return true, g.Link(current, old, vocab.Supersedes, props...)

@@ -166,6 +166,9 @@ func (o *recaller) times(opts *recall.Options) error {
 		return err
 	}
 	since, _ := recall.MomentOf(from)
+	if now.Before(since) {
+		return typeError("WITHIN needs a duration that is not negative, but got %s", d)
+	}
 	until := recall.Moment{Seconds: now.Seconds, Nanos: now.Nanos + 1} // this moment included
 	opts.Filter.Since, opts.Filter.Until = &since, &until
 	return nil

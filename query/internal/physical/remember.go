@@ -3,6 +3,7 @@ package physical
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"strings"
 
 	"engram/graph/value"
 	"engram/graph/vocab"
@@ -82,7 +83,7 @@ func (o *remember) store(row int) (id value.NodeID, isNew bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	if text.Kind() != value.KindString || text.AsString() == "" {
+	if text.Kind() != value.KindString || strings.TrimSpace(text.AsString()) == "" {
 		return 0, false, typeError("REMEMBER needs a text that is not empty, but got %s", text)
 	}
 	var given []value.Prop
