@@ -21,7 +21,8 @@ type consoleCommand struct {
 
 // Help is shown by --help.
 func (consoleCommand) Help() string {
-	return `A statement ends with a semicolon and may span lines. A script on stdin stops at the first error.
+	return `A statement ends with a semicolon and may span lines. A script on stdin stops at the first error. BEGIN; begins a transaction that
+COMMIT; keeps and ROLLBACK; drops.
 
 Examples:
   engramd console
@@ -32,6 +33,7 @@ const consoleHelp = `Statements end with a semicolon:
   RECALL 'what you look for' LIMIT 3;
   REMEMBER 'what should be kept' ALONE;
   MATCH (n) RETURN labels(n), count(n);
+Several are one transaction between BEGIN; and COMMIT; or ROLLBACK;
 
 :format table|json|csv   how rows are printed
 :stats                   what the namespace holds
@@ -80,7 +82,7 @@ func (c *consoleCommand) run(a *app, db *engram.DB) error {
 	defer con.session.Close()
 	in, ok := a.in.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return con.run(&scriptReader{bufio.NewReader(a.in)})
+		return con.leave(con.run(&scriptReader{bufio.NewReader(a.in)}))
 	}
 	rl, err := readline.NewEx(&readline.Config{Prompt: "engram> ", Stdin: in, Stdout: a.out, Stderr: a.err})
 	if err != nil {
@@ -89,7 +91,7 @@ func (c *consoleCommand) run(a *app, db *engram.DB) error {
 	defer rl.Close()
 	con.interactive = true
 	a.printf("engram, namespace %s. :help helps, :quit leaves.\n", a.namespace)
-	return con.run(&terminalReader{rl})
+	return con.leave(con.run(&terminalReader{rl}))
 }
 
 // run reads statements until the input ends. A script stops at its first error;
@@ -123,6 +125,14 @@ func (c *console) run(lines lineReader) error {
 			return c.app.ctx.Err()
 		}
 	}
+}
+
+// leave tells when the input ends inside a transaction, which is lost with it.
+func (c *console) leave(err error) error {
+	if err != nil || !c.session.InTransaction() {
+		return err
+	}
+	return errors.New("the input ends inside a transaction: nothing since BEGIN is kept; COMMIT keeps it, ROLLBACK drops it")
 }
 
 // end runs what stands behind the last semicolon.
@@ -208,11 +218,32 @@ func position(text string, first int) place {
 }
 
 func (c *console) execute(statement string, at place) error {
-	err := printQuery(c.app.ctx, c.app.out, c.session, statement, nil, c.format)
+	err := c.print(statement)
 	if err != nil && !c.interactive {
 		return inScript(err, at)
 	}
 	return err
+}
+
+// print runs a statement and prints what it returns; of BEGIN, COMMIT and
+// ROLLBACK it tells what became of the transaction.
+func (c *console) print(statement string) error {
+	told := map[string]string{"BEGIN": "transaction begun", "COMMIT": "transaction committed", "ROLLBACK": "transaction rolled back"}[firstWord(statement)]
+	if told == "" || c.format != formatTable {
+		return printQuery(c.app.ctx, c.app.out, c.session, statement, nil, c.format)
+	}
+	if _, err := c.session.Query(c.app.ctx, statement, nil); err != nil {
+		return err
+	}
+	c.app.printf("%s\n", told)
+	return nil
+}
+
+func firstWord(text string) string {
+	for word := range strings.FieldsSeq(text) {
+		return strings.ToUpper(word)
+	}
+	return ""
 }
 
 // inScript counts the place of an error from the script's begin.

@@ -10,6 +10,8 @@ import (
 	"engram/query/internal/fault"
 )
 
+const aDateTime = "a DATETIME"
+
 // kinds says what the properties may be by which memories are judged; others may be
 // anything that can be stored.
 var kinds = map[string]struct {
@@ -24,10 +26,10 @@ var kinds = map[string]struct {
 	vocab.KeyTags:         {texts, "a list of STRINGs"},
 	vocab.KeyOrigin:       {kind(value.KindString), "a STRING"},
 	vocab.KeyConversation: {kind(value.KindString, value.KindInt), "a STRING or an INTEGER"},
-	vocab.KeyCreatedAt:    {kind(value.KindDateTime), "a DATETIME"},
-	vocab.KeyValidFrom:    {kind(value.KindDateTime), "a DATETIME"},
-	vocab.KeyValidTo:      {kind(value.KindDateTime), "a DATETIME"},
-	vocab.KeyLastUsed:     {kind(value.KindDateTime), "a DATETIME"},
+	vocab.KeyCreatedAt:    {kind(value.KindDateTime), aDateTime},
+	vocab.KeyValidFrom:    {kind(value.KindDateTime), aDateTime},
+	vocab.KeyValidTo:      {kind(value.KindDateTime), aDateTime},
+	vocab.KeyLastUsed:     {kind(value.KindDateTime), aDateTime},
 	vocab.KeyUses:         {count0, "an INTEGER from 0"},
 	vocab.KeyDecay:        {positive, "a number from 0"},
 	vocab.KeyContent:      {kind(value.KindString), "a STRING"},
@@ -75,7 +77,11 @@ func texts(v value.Value) bool {
 func CheckProps(props []value.Prop) error {
 	for _, p := range props {
 		if k, known := kinds[p.Key]; known && !p.Value.IsNull() && !k.ok(p.Value) {
-			return fault.AtRuntime(fault.TypeError, "InvalidPropertyType", "the property %s of a memory is %s, not %s", p.Key, k.want, p.Value)
+			err := fault.AtRuntime(fault.TypeError, "InvalidPropertyType", "the property %s of a memory is %s, not %s", p.Key, k.want, p.Value)
+			if k.want == aDateTime {
+				return err.WithHint("Write it as datetime('2026-01-15') or datetime('2026-01-15T10:30Z').")
+			}
+			return err
 		}
 	}
 	return nil
