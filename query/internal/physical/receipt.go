@@ -193,6 +193,10 @@ func (w *receiptWriter) outer(before *strings.Builder) {
 		case value.KindEdge, value.KindPath:
 			w.out.Why = fmt.Sprintf("WHERE reads %s, a %s, which has no id to find it by", v.name, val.Kind())
 		default:
+			if !receipt.Keeps(val) {
+				w.out.Why = fmt.Sprintf("WHERE reads %s, a %s with elements of the graph in it, which have no name in a receipt", v.name, val.Kind())
+				continue
+			}
 			other = true
 			with = append(with, w.param(p, val)+" AS "+bound.Quote(v.name))
 		}

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"math"
 	"time"
 
 	"engram/activation"
@@ -64,10 +65,11 @@ func (w *weigher) of(id value.NodeID) (salience, recency float64, err error) {
 		v, err = w.g.NodeProp(id, key)
 		return v
 	}
-	if v := read(w.importance); v.IsNumber() {
+	// A NaN counts as missing: it would make every score one.
+	if v := read(w.importance); v.IsNumber() && !math.IsNaN(v.AsFloat()) {
 		m.Importance, m.HasImportance = v.AsFloat(), true
 	}
-	if v := read(w.confidence); v.IsNumber() {
+	if v := read(w.confidence); v.IsNumber() && !math.IsNaN(v.AsFloat()) {
 		m.Confidence, m.HasConfidence = v.AsFloat(), true
 	}
 	m.Uses = max(read(w.uses).AsInt(), 0)

@@ -72,6 +72,13 @@ func appendValue(b []byte, v value.Value) ([]byte, error) {
 	return nil, fmt.Errorf("a %s cannot be kept in a receipt", v.Kind())
 }
 
+// Keeps reports whether a value can be a parameter of a receipt: nodes, edges and
+// paths cannot, nor can lists and maps that have some in them.
+func Keeps(v value.Value) bool {
+	_, err := appendValue(nil, v)
+	return err == nil
+}
+
 // appendFloat writes a number so that it is read as one that is no integer.
 func appendFloat(b []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
