@@ -59,8 +59,8 @@ func (o *recaller) options() (opts recall.Options, nothing bool, err error) {
 	if err := o.args.count(o, o.args.depth, "DEPTH", &opts.Depth); err != nil {
 		return opts, false, err
 	}
-	if opts.Depth > maxDepth {
-		return opts, false, fault.AtRuntime(fault.ArgumentError, "NumberOutOfRange", "DEPTH is %d at most, but is %d", maxDepth, opts.Depth)
+	if o.args.depth != nil && (opts.Depth < 1 || opts.Depth > maxDepth) {
+		return opts, false, fault.AtRuntime(fault.ArgumentError, "NumberOutOfRange", "DEPTH is from 1 to %d, but is %d", maxDepth, opts.Depth)
 	}
 	if err := o.args.count(o, o.args.limit, "LIMIT", &opts.Limit); err != nil {
 		return opts, false, err
