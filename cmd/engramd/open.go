@@ -59,6 +59,9 @@ func (a *app) withRegistry(how access, fn func(*server.Registry) error) (err err
 		return &usageError{err}
 	}
 	r, err := server.OpenRegistry(a.data, server.RegistryOptions{Create: how == writing, ReadOnly: how == reading})
+	if engram.IsCode(err, engram.CodeNotFound) {
+		return fmt.Errorf("%w; engramd remember, import and console make one, --data names another", err)
+	}
 	if err != nil {
 		return err
 	}
