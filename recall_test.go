@@ -73,3 +73,17 @@ func TestTermFrequency(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// An accent may be a character of its own or part of its letter: it is the same
+// word, in the text and in the question.
+func TestAccentsInEitherForm(t *testing.T) {
+	db := memory(t, nil)
+	const composed, decomposed = "caf\u00e9", "cafe\u0301"
+	query(t, db, "UNWIND [$c, $d] AS word REMEMBER word + ' table' ALONE", map[string]any{"c": composed, "d": decomposed})
+	for _, word := range []string{composed, decomposed, "CAFE"} {
+		res := query(t, db, "CALL text.search($q) YIELD node RETURN count(node)", map[string]any{"q": word})
+		if n := res.Rows[0][0].AsInt(); n != 2 {
+			t.Errorf("%+q finds %d texts of 2", word, n)
+		}
+	}
+}

@@ -10,20 +10,21 @@ import (
 	"github.com/blevesearch/bleve/v2/analysis/token/lowercase"
 	"github.com/blevesearch/bleve/v2/analysis/token/stop"
 	"github.com/blevesearch/bleve/v2/analysis/tokenizer/unicode"
+	"golang.org/x/text/unicode/norm"
 
 	"engram/graph/value"
 )
 
 // analyzerVersion changes whenever the same text would give other terms; an
 // index written by another version is rebuilt.
-const analyzerVersion = 1
+const analyzerVersion = 2
 
 // Kind says how the text of a field becomes terms. Documents and queries pass
 // through the same steps.
 type Kind uint8
 
 const (
-	// English: folded to ASCII where that exists, words of the Unicode standard,
+	// English: composed (NFC), folded to ASCII where that exists, words of the Unicode standard,
 	// possessives and case dropped, stop words left out, Porter2 stems.
 	English Kind = iota
 	// Words: like English without stems; for names.
@@ -71,7 +72,7 @@ func (a *analyzer) tokens(kind Kind, text string) []string {
 		return nil
 	}
 	var out []string
-	for _, tok := range a.words.Analyze([]byte(text)) {
+	for _, tok := range a.words.Analyze(norm.NFC.Bytes([]byte(text))) {
 		if len(tok.Term) > 0 && len(tok.Term) <= maxTermBytes && len(out) < maxTokens {
 			out = append(out, string(tok.Term))
 		}
@@ -85,7 +86,7 @@ func (a *analyzer) tokens(kind Kind, text string) []string {
 }
 
 func (a *analyzer) exact(text string) string {
-	return strings.ToLower(string(a.fold.Filter([]byte(strings.TrimSpace(text)))))
+	return strings.ToLower(string(a.fold.Filter(norm.NFC.Bytes([]byte(strings.TrimSpace(text))))))
 }
 
 func (a *analyzer) stemOf(word string) string {

@@ -81,8 +81,8 @@ func (g *gForeach) clause() (Clause, error) {
 		switch c.(type) {
 		case *Create, *Merge, *Set, *Remove, *Delete, *Foreach:
 		default:
-			return nil, fault.Syntax("InvalidClauseComposition", c.At(), "FOREACH may only hold clauses that write").
-				WithHint("Use UNWIND to read for every element of a list.")
+			return nil, fault.Syntax("InvalidClauseComposition", c.At(), "FOREACH may only hold CREATE, MERGE, SET, REMOVE, DELETE and FOREACH").
+				WithHint("Use UNWIND for other clauses over every element of a list.")
 		}
 	}
 	return f, nil
