@@ -66,7 +66,10 @@ func (r *Receipt) Encode() (string, error) {
 func Decode(text string) (*Receipt, error) {
 	var r Receipt
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return nil, fmt.Errorf("it is no receipt: %w", err)
+		if !json.Valid([]byte(text)) {
+			return nil, errors.New("it is no receipt: it is not JSON")
+		}
+		return nil, errors.New("it is no receipt: a part of it has the wrong type")
 	}
 	switch {
 	case r.Version == 0:
