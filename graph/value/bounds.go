@@ -32,7 +32,7 @@ func (b Bounds) Contains(v Value) bool {
 func (b Bounds) Ints() (low, high int64, ok bool) {
 	low, high = -1<<63, 1<<63-1
 	if !b.Low.IsNull() {
-		if b.Low.kind != KindInt {
+		if b.Low.Kind() != KindInt {
 			return 0, 0, false
 		}
 		low = b.Low.AsInt()
@@ -44,7 +44,7 @@ func (b Bounds) Ints() (low, high int64, ok bool) {
 		}
 	}
 	if !b.High.IsNull() {
-		if b.High.kind != KindInt {
+		if b.High.Kind() != KindInt {
 			return 0, 0, false
 		}
 		last := b.High.AsInt()
@@ -64,7 +64,7 @@ func (b Bounds) Ints() (low, high int64, ok bool) {
 func NodeRefs(col []Value, ids []NodeID) (all []NodeID, ok bool) {
 	for i := range col {
 		v := &col[i]
-		if v.kind != KindNode || v.ptr != nil {
+		if v.Kind() != KindNode || v.ptr != nil {
 			return ids, false
 		}
 		ids = append(ids, NodeID(v.num))
@@ -77,4 +77,6 @@ func NodeRefs(col []Value, ids []NodeID) (all []NodeID, ok bool) {
 func Same(a, b Value) bool { return a == b }
 
 // Bits returns a number that is equal for values that are the Same.
-func Bits(v Value) uint64 { return uint64(uintptr(v.ptr)) ^ v.num*0x9E3779B97F4A7C15 ^ uint64(v.kind) }
+func Bits(v Value) uint64 {
+	return uint64(uintptr(v.ptr)) ^ v.num*0x9E3779B97F4A7C15 ^ uint64(v.Kind())
+}

@@ -216,7 +216,7 @@ func placeError(at, format string, args ...any) error {
 // map[string]any, *Node, *Edge, *Path or one of the temporal types. A node or
 // edge that is not loaded becomes its id. FromAny takes the result back.
 func (v Value) Any() any {
-	switch v.kind {
+	switch v.Kind() {
 	case KindBool:
 		return v.AsBool()
 	case KindInt:
@@ -254,7 +254,7 @@ func (v Value) Any() any {
 }
 
 func (v Value) anyTemporal() any {
-	switch v.kind {
+	switch v.Kind() {
 	case KindDate:
 		return v.AsDate()
 	case KindLocalTime:

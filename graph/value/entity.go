@@ -37,10 +37,10 @@ type Path struct {
 
 // NodeRef makes a reference to a node: an id whose content is not loaded. It
 // never leaves the executor.
-func NodeRef(id NodeID) Value { return Value{kind: KindNode, num: uint64(id)} }
+func NodeRef(id NodeID) Value { return Value{what: uint64(KindNode), num: uint64(id)} }
 
 // EdgeRef makes a reference to an edge: an id whose content is not loaded.
-func EdgeRef(id EdgeID) Value { return Value{kind: KindEdge, num: uint64(id)} }
+func EdgeRef(id EdgeID) Value { return Value{what: uint64(KindEdge), num: uint64(id)} }
 
 // OfNode makes a loaded node. The node must not change afterwards.
 func OfNode(n *Node) Value {
@@ -50,8 +50,8 @@ func OfNode(n *Node) Value {
 		size += int(unsafe.Sizeof(label)) + len(label)
 	}
 	return Value{
-		kind: KindNode, words: saturated(words + uint64(wordsOf(size))), depth: deeper(depth),
-		num: uint64(n.ID), ptr: unsafe.Pointer(n),
+		what: describe(KindNode, saturated(words+uint64(wordsOf(size))), deeper(depth)),
+		num:  uint64(n.ID), ptr: unsafe.Pointer(n),
 	}
 }
 
@@ -60,8 +60,8 @@ func OfEdge(e *Edge) Value {
 	words, depth := weighProps(e.Properties)
 	size := int(unsafe.Sizeof(*e)) + len(e.ElementID) + len(e.SrcElementID) + len(e.DstElementID) + len(e.Type)
 	return Value{
-		kind: KindEdge, words: saturated(words + uint64(wordsOf(size))), depth: deeper(depth),
-		num: uint64(e.ID), ptr: unsafe.Pointer(e),
+		what: describe(KindEdge, saturated(words+uint64(wordsOf(size))), deeper(depth)),
+		num:  uint64(e.ID), ptr: unsafe.Pointer(e),
 	}
 }
 
@@ -70,14 +70,13 @@ func OfPath(p *Path) Value {
 	nodes, depth := weigh(p.Nodes)
 	edges, depth2 := weigh(p.Edges)
 	return Value{
-		kind: KindPath, words: saturated(nodes + edges + uint64(wordsOf(int(unsafe.Sizeof(*p))))),
-		depth: deeper(max(depth, depth2)), ptr: unsafe.Pointer(p),
+		what: describe(KindPath, saturated(nodes+edges+uint64(wordsOf(int(unsafe.Sizeof(*p))))), deeper(max(depth, depth2))), ptr: unsafe.Pointer(p),
 	}
 }
 
 // NodeID returns the id of a node value, loaded or not; 0 for other kinds.
 func (v Value) NodeID() NodeID {
-	if v.kind != KindNode {
+	if v.Kind() != KindNode {
 		return 0
 	}
 	return NodeID(v.num)
@@ -85,7 +84,7 @@ func (v Value) NodeID() NodeID {
 
 // EdgeID returns the id of an edge value, loaded or not; 0 for other kinds.
 func (v Value) EdgeID() EdgeID {
-	if v.kind != KindEdge {
+	if v.Kind() != KindEdge {
 		return 0
 	}
 	return EdgeID(v.num)
@@ -93,7 +92,7 @@ func (v Value) EdgeID() EdgeID {
 
 // AsNode returns the loaded node, or nil for a reference or another kind.
 func (v Value) AsNode() *Node {
-	if v.kind != KindNode {
+	if v.Kind() != KindNode {
 		return nil
 	}
 	return (*Node)(v.ptr)
@@ -101,7 +100,7 @@ func (v Value) AsNode() *Node {
 
 // AsEdge returns the loaded edge, or nil for a reference or another kind.
 func (v Value) AsEdge() *Edge {
-	if v.kind != KindEdge {
+	if v.Kind() != KindEdge {
 		return nil
 	}
 	return (*Edge)(v.ptr)
@@ -109,7 +108,7 @@ func (v Value) AsEdge() *Edge {
 
 // AsPath returns the path, or nil for another kind.
 func (v Value) AsPath() *Path {
-	if v.kind != KindPath {
+	if v.Kind() != KindPath {
 		return nil
 	}
 	return (*Path)(v.ptr)

@@ -9,15 +9,15 @@ package value
 // datetimes when they are the same instant; durations part by part.
 func Equal(a, b Value) Tri {
 	switch {
-	case a.kind == KindNull || b.kind == KindNull:
+	case a.Kind() == KindNull || b.Kind() == KindNull:
 		return Unknown
 	case a.IsNumber() && b.IsNumber():
 		c, ok := compareNumbers(a, b)
 		return TriOf(ok && c == 0)
-	case a.kind != b.kind:
+	case a.Kind() != b.Kind():
 		return False
 	}
-	switch a.kind {
+	switch a.Kind() {
 	case KindString:
 		return TriOf(a.AsString() == b.AsString())
 	case KindList:
@@ -63,7 +63,7 @@ func equalProps(a, b []Prop) Tri {
 // is like null and NaN like NaN, 1 is like 1.0. It holds exactly when Order is
 // 0, and equivalent values have the same Hash.
 func Equivalent(a, b Value) bool {
-	if a.kind == KindString && b.kind == KindString {
+	if a.Kind() == KindString && b.Kind() == KindString {
 		return a.AsString() == b.AsString()
 	}
 	return Order(a, b) == 0
@@ -80,7 +80,7 @@ func Less(a, b Value) Tri { return less(a, b, false) }
 func LessOrEqual(a, b Value) Tri { return less(a, b, true) }
 
 func less(a, b Value, orEqual bool) Tri {
-	if a.kind == KindList && b.kind == KindList {
+	if a.Kind() == KindList && b.Kind() == KindList {
 		return lessList(a.AsList(), b.AsList(), orEqual)
 	}
 	if c, ok := Compare(a, b); ok {
@@ -112,10 +112,10 @@ func Compare(a, b Value) (c int, ok bool) {
 	if a.IsNumber() && b.IsNumber() {
 		return compareNumbers(a, b)
 	}
-	if a.kind != b.kind {
+	if a.Kind() != b.Kind() {
 		return 0, false
 	}
-	switch a.kind {
+	switch a.Kind() {
 	case KindString, KindBool, KindDate, KindLocalTime, KindTime, KindLocalDateTime, KindDateTime:
 		return Order(a, b), true
 	case KindList:

@@ -15,7 +15,7 @@ func (v Value) String() string { return string(v.AppendText(nil)) }
 // ToString returns v as toString() does: strings without quotes and temporal
 // values in ISO 8601, all else as String.
 func (v Value) ToString() string {
-	switch v.kind {
+	switch v.Kind() {
 	case KindString:
 		return v.AsString()
 	case KindDate, KindLocalTime, KindTime, KindLocalDateTime, KindDateTime, KindDuration:
@@ -26,7 +26,7 @@ func (v Value) ToString() string {
 
 // AppendText appends what String returns.
 func (v Value) AppendText(dst []byte) []byte {
-	switch v.kind {
+	switch v.Kind() {
 	case KindNull:
 		return append(dst, "null"...)
 	case KindBool:
@@ -60,7 +60,7 @@ func (v Value) AppendText(dst []byte) []byte {
 
 // appendTemporal appends a temporal value in ISO 8601, nothing for other kinds.
 func (v Value) appendTemporal(dst []byte) []byte {
-	switch v.kind {
+	switch v.Kind() {
 	case KindDate:
 		return v.AsDate().appendText(dst)
 	case KindLocalTime:

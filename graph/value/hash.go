@@ -16,7 +16,7 @@ func Hash(v Value) uint64 { return HashWith(0, v) }
 // pair of a and b.
 func HashWith(h uint64, v Value) uint64 {
 	h = mix(h, uint64(rankOf(v)))
-	switch v.kind {
+	switch v.Kind() {
 	case KindInt, KindBool, KindNode, KindEdge, KindDate, KindLocalTime:
 		return mix(h, v.num)
 	case KindFloat:

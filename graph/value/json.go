@@ -13,7 +13,7 @@ import (
 // where id, start and end are external ids; paths hold nodes and relationships.
 // A node or edge that is not loaded is null. Keys come in a fixed order.
 func (v Value) AppendJSON(dst []byte) []byte {
-	switch v.kind {
+	switch v.Kind() {
 	case KindBool, KindInt:
 		return v.AppendText(dst)
 	case KindFloat:

@@ -31,13 +31,13 @@ func Map(entries []Prop) Value {
 	}
 	words, depth := weighProps(kept)
 	return Value{
-		kind: KindMap, words: saturated(words), depth: deeper(depth), ptr: unsafe.Pointer(&MapData{Entries: kept}),
+		what: describe(KindMap, saturated(words), deeper(depth)), ptr: unsafe.Pointer(&MapData{Entries: kept}),
 	}
 }
 
 // AsMap returns the content of a map value, or nil for another kind.
 func (v Value) AsMap() *MapData {
-	if v.kind != KindMap {
+	if v.Kind() != KindMap {
 		return nil
 	}
 	return (*MapData)(v.ptr)

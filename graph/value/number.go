@@ -28,13 +28,13 @@ func compareIntFloat(i int64, f float64) int {
 // ok is false when either is NaN.
 func compareNumbers(a, b Value) (c int, ok bool) {
 	switch {
-	case a.kind == KindInt && b.kind == KindInt:
+	case a.Kind() == KindInt && b.Kind() == KindInt:
 		return cmp.Compare(int64(a.num), int64(b.num)), true
 	case a.IsNaN() || b.IsNaN():
 		return 0, false
-	case a.kind == KindInt:
+	case a.Kind() == KindInt:
 		return compareIntFloat(int64(a.num), b.AsFloat()), true
-	case b.kind == KindInt:
+	case b.Kind() == KindInt:
 		return -compareIntFloat(int64(b.num), a.AsFloat()), true
 	}
 	x, y := a.AsFloat(), b.AsFloat()
@@ -48,4 +48,4 @@ func compareNumbers(a, b Value) (c int, ok bool) {
 }
 
 // IsNaN reports whether v is the float NaN.
-func (v Value) IsNaN() bool { return v.kind == KindFloat && math.IsNaN(math.Float64frombits(v.num)) }
+func (v Value) IsNaN() bool { return v.Kind() == KindFloat && math.IsNaN(math.Float64frombits(v.num)) }

@@ -19,7 +19,7 @@ func rankOf(v Value) uint8 {
 	if v.IsNaN() {
 		return rankNaN
 	}
-	return rank[v.kind]
+	return rank[v.Kind()]
 }
 
 // Order is the total order of ORDER BY, min and max over all values: -1, 0 or 1
@@ -34,7 +34,7 @@ func Order(a, b Value) int {
 	if ra != rb {
 		return cmp.Compare(ra, rb)
 	}
-	switch a.kind {
+	switch a.Kind() {
 	case KindBool, KindNode, KindEdge:
 		return cmp.Compare(a.num, b.num)
 	case KindInt, KindFloat:

@@ -39,29 +39,29 @@ type (
 )
 
 // OfDate makes a date value.
-func OfDate(d Date) Value { return Value{kind: KindDate, num: uint64(d.Days)} }
+func OfDate(d Date) Value { return Value{what: uint64(KindDate), num: uint64(d.Days)} }
 
 // OfLocalTime makes a local time value.
-func OfLocalTime(t LocalTime) Value { return Value{kind: KindLocalTime, num: uint64(t.Nanos)} }
+func OfLocalTime(t LocalTime) Value { return Value{what: uint64(KindLocalTime), num: uint64(t.Nanos)} }
 
 // OfTime makes a time value.
 func OfTime(t Time) Value {
-	return Value{kind: KindTime, words: wordsOf(int(unsafe.Sizeof(t))), ptr: unsafe.Pointer(&t)}
+	return Value{what: describe(KindTime, wordsOf(int(unsafe.Sizeof(t))), 0), ptr: unsafe.Pointer(&t)}
 }
 
 // OfLocalDateTime makes a local datetime value.
 func OfLocalDateTime(t LocalDateTime) Value {
-	return Value{kind: KindLocalDateTime, words: wordsOf(int(unsafe.Sizeof(t))), ptr: unsafe.Pointer(&t)}
+	return Value{what: describe(KindLocalDateTime, wordsOf(int(unsafe.Sizeof(t))), 0), ptr: unsafe.Pointer(&t)}
 }
 
 // OfDateTime makes a datetime value.
 func OfDateTime(t DateTime) Value {
-	return Value{kind: KindDateTime, words: wordsOf(int(unsafe.Sizeof(t)) + len(t.Zone)), ptr: unsafe.Pointer(&t)}
+	return Value{what: describe(KindDateTime, wordsOf(int(unsafe.Sizeof(t))+len(t.Zone)), 0), ptr: unsafe.Pointer(&t)}
 }
 
 // OfDuration makes a duration value.
 func OfDuration(d Duration) Value {
-	return Value{kind: KindDuration, words: wordsOf(int(unsafe.Sizeof(d))), ptr: unsafe.Pointer(&d)}
+	return Value{what: describe(KindDuration, wordsOf(int(unsafe.Sizeof(d))), 0), ptr: unsafe.Pointer(&d)}
 }
 
 // AsDate returns the date v holds.
@@ -83,14 +83,14 @@ func (v Value) AsDateTime() DateTime { return deref[DateTime](v, KindDateTime) }
 func (v Value) AsDuration() Duration { return deref[Duration](v, KindDuration) }
 
 func (v Value) numIf(k Kind) uint64 {
-	if v.kind != k {
+	if v.Kind() != k {
 		return 0
 	}
 	return v.num
 }
 
 func deref[T any](v Value, k Kind) T {
-	if v.kind != k || v.ptr == nil {
+	if v.Kind() != k || v.ptr == nil {
 		var zero T
 		return zero
 	}

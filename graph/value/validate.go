@@ -15,26 +15,26 @@ var ErrNotStorable = errors.New("value cannot be stored as a property")
 // lists and lists with a null or with mixed kinds are refused. Setting a
 // property to null removes it, which is the caller's business.
 func CheckStorable(v Value) error {
-	switch v.kind {
+	switch v.Kind() {
 	case KindList:
 		return checkStorableList(v.AsList())
 	case KindNull, KindMap, KindNode, KindEdge, KindPath:
 		return fmt.Errorf("%w: a %s is not allowed, only booleans, numbers, strings, temporal values and lists of them",
-			ErrNotStorable, v.kind)
+			ErrNotStorable, v.Kind())
 	}
 	return checkScalar(v)
 }
 
 func checkStorableList(elems []Value) error {
 	for i, e := range elems {
-		switch e.kind {
+		switch e.Kind() {
 		case KindNull, KindList, KindMap, KindNode, KindEdge, KindPath:
 			return fmt.Errorf("%w: element %d of the list is a %s; lists hold only booleans, numbers, strings or temporal values",
-				ErrNotStorable, i, e.kind)
+				ErrNotStorable, i, e.Kind())
 		}
-		if e.kind != elems[0].kind && !(e.IsNumber() && elems[0].IsNumber()) {
+		if e.Kind() != elems[0].Kind() && !(e.IsNumber() && elems[0].IsNumber()) {
 			return fmt.Errorf("%w: the list mixes %s and %s; the elements of a stored list have one kind",
-				ErrNotStorable, elems[0].kind, e.kind)
+				ErrNotStorable, elems[0].Kind(), e.Kind())
 		}
 		if err := checkScalar(e); err != nil {
 			return fmt.Errorf("element %d of the list: %w", i, err)
@@ -56,7 +56,7 @@ func validate(v Value, depth int) error {
 	if depth > MaxDepth {
 		return fmt.Errorf("the value nests more than %d deep", MaxDepth)
 	}
-	switch v.kind {
+	switch v.Kind() {
 	case KindList:
 		for _, e := range v.AsList() {
 			if err := validate(e, depth+1); err != nil {
@@ -78,7 +78,7 @@ func validate(v Value, depth int) error {
 
 // checkScalar checks one value that is neither a list nor a map; others pass.
 func checkScalar(v Value) error {
-	switch v.kind {
+	switch v.Kind() {
 	case KindString:
 		if !utf8.ValidString(v.AsString()) {
 			return fmt.Errorf("the text is not UTF-8: %.40q", v.AsString())
