@@ -82,7 +82,8 @@ type Options struct {
 	LearnTimer func(d time.Duration, fn func()) (stop func() bool)
 	// PlanCache is how many plans are kept. Default 1,024; negative: none.
 	PlanCache int
-	// Now is the clock of the database. Default time.Now.
+	// Now is the clock of the database, read by several goroutines at once. Default
+	// time.Now.
 	Now func() time.Time
 
 	embedder embedder.Embedder // of Embedding, nil unless it is an endpoint

@@ -56,7 +56,8 @@ type Options struct {
 	// copy of the topology and the text index, whose old files are moved aside, and
 	// the declared indexes. Records are not touched.
 	Rebuild bool
-	// Now is the clock; default time.Now. Ids and order never depend on it.
+	// Now is the clock; default time.Now. Several goroutines read it at once. Ids
+	// and order never depend on it.
 	Now func() time.Time
 	// Random gives the database's tag at creation; default crypto/rand.
 	Random io.Reader
