@@ -108,9 +108,14 @@ func (db *DB) Query(ctx context.Context, text string, params map[string]any) (*R
 }
 
 func (db *DB) query(ctx context.Context, text string, params map[string]any, opts *query.RunOptions) (res *Result, err error) {
+	return db.queryWith(ctx, text, params, opts, nil)
+}
+
+func (db *DB) queryWith(ctx context.Context, text string, params map[string]any, opts *query.RunOptions, once *onceOptions) (res *Result, err error) {
 	if err := needContext(ctx); err != nil {
 		return nil, err
 	}
+	opts.Budget = narrow(ctx, opts.Budget)
 	args, err := arguments(params)
 	if err != nil {
 		return nil, err
@@ -125,7 +130,14 @@ func (db *DB) query(ctx context.Context, text string, params map[string]any, opt
 	if err != nil {
 		return nil, err
 	}
-	if plan.Learning() && !db.opts.ReadOnly {
+	if readOnlyCtx(ctx) && (plan.Writes() || plan.Reinforces() || plan.Outside(args).Backfill > 0) {
+		return nil, errReadOnlyCtx()
+	}
+	if once != nil && (plan.InTransactions() || !plan.Writes()) {
+		return nil, newError(CodeInvalidArgument, "an idempotency key goes with one transaction that writes: this statement %s",
+			map[bool]string{true: "has several", false: "only reads"}[plan.InTransactions()])
+	}
+	if plan.Learning() && !db.opts.ReadOnly && !readOnlyCtx(ctx) {
 		read.Rollback()
 		if err := db.learner.write(ctx); err != nil {
 			return nil, err
@@ -160,11 +172,11 @@ func (db *DB) query(ctx context.Context, text string, params map[string]any, opt
 	}
 	opts.Matches = plan.FindMatches(read, args)
 	read.Rollback() // the plan is made: only the write itself needs the slot
-	return db.write(ctx, plan, args, opts)
+	return db.write(ctx, plan, args, opts, once)
 }
 
 // write runs a statement that writes.
-func (db *DB) write(ctx context.Context, plan *query.Plan, args map[string]value.Value, opts *query.RunOptions) (res *Result, err error) {
+func (db *DB) write(ctx context.Context, plan *query.Plan, args map[string]value.Value, opts *query.RunOptions, once *onceOptions) (res *Result, err error) {
 	used := holdUses(opts)
 	tx, err := db.graph.Begin(ctx)
 	if err != nil {
@@ -178,8 +190,17 @@ func (db *DB) write(ctx context.Context, plan *query.Plan, args map[string]value
 	if err != nil {
 		return nil, tx.Abandon(ctx, err)
 	}
-	if _, err := tx.Commit(ctx); err != nil {
+	key, base := "", tx.Seq()
+	if once != nil {
+		key = once.key
+	}
+	seq, err := tx.CommitKey(ctx, key)
+	if err != nil {
 		return nil, err
+	}
+	if once != nil && seq <= base { // another one with the key was committed meanwhile
+		once.repeated = true
+		return res, nil
 	}
 	used.release()
 	db.backfill.nudge()

@@ -102,6 +102,7 @@ func (tx *Tx) queryLocked(ctx context.Context, text string, params map[string]an
 	if err := needContext(ctx); err != nil {
 		return nil, err
 	}
+	opts.Budget = narrow(ctx, opts.Budget)
 	if tx.write {
 		tx.used.hold(opts)
 		idle := tx.idle
@@ -146,6 +147,9 @@ func (tx *Tx) run(ctx context.Context, text string, params map[string]any, opts 
 	plan, err := tx.db.engine.Prepare(text, tx.graph)
 	if err != nil {
 		return nil, err
+	}
+	if readOnlyCtx(ctx) && (plan.Writes() || plan.Reinforces()) {
+		return nil, errReadOnlyCtx()
 	}
 	if plan.Writes() && !tx.write {
 		return nil, newError(CodeReadOnly, "the statement writes, but the transaction only reads")

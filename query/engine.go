@@ -217,6 +217,11 @@ func (p *Plan) Columns() []string {
 // Budget bounds a run. A zero field means the default, a negative one no bound.
 type Budget = physical.Budget
 
+// DefaultBudget is the budget whose fields stand for the zero ones of another.
+func DefaultBudget() Budget {
+	return Budget{Time: physical.DefaultTime, Rows: physical.DefaultRows, Memory: physical.DefaultMemory, Steps: physical.DefaultSteps}
+}
+
 // DefaultMemory is the budget of memory of a run that names none, in bytes.
 const DefaultMemory = physical.DefaultMemory
 
