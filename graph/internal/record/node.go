@@ -67,3 +67,33 @@ func NodeProp(b []byte, key value.KeyID) (p Prop, ok bool, err error) {
 	p, ok = c.findProp(key)
 	return p, ok, c.err
 }
+
+// WalkNode decodes a node's payload without its properties' values, except of those
+// that want asks for: each is handed to fn in ascending order of key. n keeps the
+// creation time and the labels, with Props unchanged; its slice of labels is used
+// again.
+func WalkNode(b []byte, n *Node, want func(value.KeyID) bool, fn func(p Prop)) error {
+	c := cursor{b: b}
+	n.CreatedMS = c.varint()
+	n.Labels = n.Labels[:0]
+	for k := c.count(1); k > 0 && c.err == nil; k-- {
+		n.Labels = append(n.Labels, value.LabelID(c.uvarint()))
+	}
+	for k := c.count(2); k > 0 && c.err == nil; k-- {
+		p := Prop{Key: c.keyID()}
+		switch {
+		case !want(p.Key):
+			c.skip(0)
+			continue
+		case len(c.b) > 0 && c.b[0] == tagOverflow:
+			c.skip(0)
+			p.Overflow = true
+		default:
+			p.Value = c.value(0)
+		}
+		if c.err == nil {
+			fn(p)
+		}
+	}
+	return c.err
+}

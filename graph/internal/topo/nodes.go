@@ -220,3 +220,6 @@ func (v *Version) NodeCount(label value.LabelID) int64 {
 	}
 	return 0
 }
+
+// Living reports whether a slot below Slots is that of a living node.
+func (v *Version) Living(s Slot) bool { return v.alive(s) }
