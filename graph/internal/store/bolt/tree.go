@@ -26,9 +26,11 @@ func (t *tree) first(v view) (treePage, error) {
 // get returns the value of a key, not copied, or nil.
 func (t *tree) get(v view, key []byte) ([]byte, error) {
 	p, err := t.first(v)
+	// What branches tell of a page: the key with which it begins and one behind it.
+	var first, behind []byte
 	for depth := 0; err == nil; depth++ {
+		i, exact := p.searchKnown(key, first, behind)
 		if p.leaf {
-			i, exact := p.search(key)
 			if !exact {
 				return nil, nil
 			}
@@ -37,7 +39,14 @@ func (t *tree) get(v view, key []byte) ([]byte, error) {
 		if depth > maxDepth {
 			return nil, v.damage(t.root, "the tree is more than %d levels deep", maxDepth)
 		}
-		p, err = v.below(p, p.toward(key))
+		if !exact && i > 0 {
+			i--
+		}
+		first = p.key(i)
+		if i+1 < p.count {
+			behind = p.key(i + 1)
+		}
+		p, err = v.below(p, i)
 	}
 	return nil, err
 }
