@@ -72,12 +72,14 @@ var pruneClause = &physical.Procedure{
 		Name: "PRUNE TELEMETRY", Writes: true, Clause: true, Deletes: true,
 		Args: []bind.Field{{Name: "age", Type: bound.OneOf(value.KindDuration)}},
 		Outputs: []bind.Field{
-			{Name: "pruned", Type: bound.OneOf(value.KindInt)}, {Name: "more", Type: bound.OneOf(value.KindBool)},
+			{Name: "pruned", Type: bound.OneOf(value.KindInt)},
+			{Name: "more", Type: bound.OneOf(value.KindBool)},
+			{Name: "undated", Type: bound.OneOf(value.KindInt)},
 		},
 	},
 	Change: func(g lifecycle.Graph, args []value.Value) ([][]value.Value, error) {
-		n, more, err := lifecycle.PruneTelemetry(g, args[0])
-		return [][]value.Value{{value.Int(n), value.Bool(more)}}, err
+		p, err := lifecycle.PruneTelemetry(g, args[0])
+		return [][]value.Value{{value.Int(p.Nodes), value.Bool(p.More), value.Int(p.Undated)}}, err
 	},
 }
 

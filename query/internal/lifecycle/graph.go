@@ -26,6 +26,8 @@ type Graph interface {
 	// Use notes that a memory was of use, with a strength from 0 to 1, and reports
 	// whether that is going to be learned.
 	Use(id value.NodeID, strength float64) bool
+	// Closed notes what was closed, for Settle.
+	Closed(Closing)
 	// Under is the Reader itself, which may offer more than one has to.
 	Under() access.Reader
 	// Step counts n units of work and ends a statement that is over its budget.

@@ -10,53 +10,62 @@ import (
 // nobody waits long for the write slot.
 const MaxPruned = 10_000
 
+// Pruned is what PRUNE TELEMETRY did.
+type Pruned struct {
+	Nodes   int64
+	More    bool  // there are others, beyond MaxPruned
+	Undated int64 // of those that were looked at, which stay
+}
+
 // PruneTelemetry deletes nodes of telemetry that were created before now less the
-// age, with their edges, the oldest numbers first. Nodes that do not say when they
-// were created as a DATETIME stay; an age below zero is refused. rest tells that there was more than MaxPruned.
-func PruneTelemetry(g Graph, age value.Value) (pruned int64, rest bool, err error) {
+// age, with their edges, the oldest numbers first. created_at may be a DATETIME, a
+// LOCAL DATETIME, a DATE, the text of one or milliseconds since 1970; nodes that do not
+// say so stay and are counted. An age below zero is refused.
+func PruneTelemetry(g Graph, age value.Value) (out Pruned, err error) {
 	if age.Kind() != value.KindDuration {
-		return 0, false, refused("InvalidArgumentType", "PRUNE TELEMETRY OLDER THAN needs a DURATION such as duration('P30D'), but got %s", age)
+		return out, refused("InvalidArgumentType", "PRUNE TELEMETRY OLDER THAN needs a DURATION such as duration('P30D'), but got %s", age)
 	}
-	before, err := temporal.Subtract(value.OfDateTime(g.Now()), age)
+	now := value.OfDateTime(g.Now())
+	limit, err := temporal.Subtract(now, age)
 	if err != nil {
-		return 0, false, err
+		return out, err
 	}
-	if order, ok := value.Compare(before, value.OfDateTime(g.Now())); ok && order > 0 {
-		return 0, false, refused("NegativeDuration", "PRUNE TELEMETRY OLDER THAN needs a duration that is not negative, but got %s", age)
+	if before(now, limit) {
+		return out, refused("NegativeDuration", "PRUNE TELEMETRY OLDER THAN needs a duration that is not negative, but got %s", age)
 	}
 	label, ok := g.Label(vocab.LabelTelemetry)
-	key, known := g.Key(vocab.KeyCreatedAt)
-	if !ok || !known {
-		return 0, false, nil
+	if !ok {
+		return out, nil
 	}
 	buf := make([]value.NodeID, 1024)
 	for after := value.NodeID(0); ; {
 		ids, err := g.ScanNodes(label, after, buf)
 		if err != nil || len(ids) == 0 {
-			return pruned, false, err
+			return out, err
 		}
 		if err := g.Step(len(ids)); err != nil {
-			return pruned, false, err
+			return out, err
 		}
 		after = ids[len(ids)-1]
 		for _, id := range ids {
-			at, err := g.NodeProp(id, key)
+			created, err := prop(g, id, vocab.KeyCreatedAt)
 			if err != nil {
-				return pruned, false, err
+				return out, err
 			}
-			if at.Kind() != value.KindDateTime {
+			switch at, ok := anyMoment(created); {
+			case !ok:
+				out.Undated++
 				continue
-			}
-			if order, ok := value.Compare(at, before); !ok || order >= 0 {
+			case !before(at, limit):
 				continue
-			}
-			if pruned == MaxPruned {
-				return pruned, true, nil
+			case out.Nodes == MaxPruned:
+				out.More = true
+				return out, nil
 			}
 			if err := g.Delete(id); err != nil {
-				return pruned, false, err
+				return out, err
 			}
-			pruned++
+			out.Nodes++
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // Supersede lets a newer memory take the place of an older one: an edge SUPERSEDES
 // from the newer, the older's validity closed, the newer's opened where it was open.
-// It reports whether anything changed: the same again does not, unless the edge was made by hand and the older
+// It reports whether anything changed: the same again does not, unless the older
 // one is open still.
 func Supersede(g Graph, older, newer, reason value.Value) (old value.NodeID, changed bool, err error) {
 	old, current, ok, err := both(g, older, newer, "SUPERSEDE", "BY")
@@ -20,76 +20,151 @@ func Supersede(g Graph, older, newer, reason value.Value) (old value.NodeID, cha
 }
 
 func supersede(g Graph, old, current value.NodeID, props ...value.Prop) (bool, error) {
-	if old == current {
-		return false, refused("SupersedesItself", "%s cannot supersede itself", name(g, old))
-	}
 	there, err := between(g, current, old, vocab.Supersedes)
 	if err != nil {
 		return false, err
 	}
-	if len(there) > 0 {
-		// An edge that was made by hand leaves the older one open.
+	if len(there) > 0 { // a file from elsewhere may have the edge, and the older one open
 		until, err := prop(g, old, vocab.KeyValidTo)
 		if err != nil || !until.IsNull() {
 			return false, err
 		}
 	}
+	before, err := Replaces(g, old, current)
+	if err != nil || len(there) > 0 {
+		return err == nil, err
+	}
+	props = append(props, value.Prop{Key: vocab.KeyCreatedAt, Value: value.OfDateTime(g.Now())}, before)
+	return true, g.Link(current, old, vocab.Supersedes, props...)
+}
+
+// KeyWasValidTo is on an edge SUPERSEDES the end that the older memory had before, a
+// later one; it has it again when nothing supersedes it any more.
+const KeyWasValidTo = "was_valid_to"
+
+// Replaces does what an edge SUPERSEDES from one memory to another means, whatever
+// makes the edge, which comes after: it refuses circles, and closes the older
+// memory's validity. It returns what the edge has to keep for Reopen.
+func Replaces(g Graph, old, current value.NodeID) (keep value.Prop, err error) {
+	keep.Key = KeyWasValidTo
+	if old == current {
+		return keep, refused("SupersedesItself", "%s cannot supersede itself", name(g, old))
+	}
 	circle, err := supersedes(g, old, current)
 	if err != nil {
-		return false, err
+		return keep, err
 	}
 	if circle {
-		return false, refused("SupersedesInCircle", "%s supersedes %s already, itself or by way of others, so it cannot be superseded by it", name(g, old), name(g, current)).
+		return keep, refused("SupersedesInCircle", "%s supersedes %s already, itself or by way of others, so it cannot be superseded by it", name(g, old), name(g, current)).
 			WithHint("Store what holds now as a new memory, and let that supersede both.")
 	}
 	now, err := status(g, current)
 	if err != nil {
-		return false, err
+		return keep, err
 	}
 	if now == vocab.StatusForgotten {
-		return false, refused("ForgottenMemory", "%s is forgotten, so it cannot take a place", name(g, current)).WithHint("RESTORE it first.")
+		return keep, refused("ForgottenMemory", "%s is forgotten, so it cannot take a place", name(g, current)).WithHint("RESTORE it first.")
 	}
-	if err := closeValidity(g, old, current); err != nil {
-		return false, err
-	}
-	if len(there) > 0 {
-		return true, nil
-	}
-	props = append(props, value.Prop{Key: vocab.KeyCreatedAt, Value: value.OfDateTime(g.Now())})
-	return true, g.Link(current, old, vocab.Supersedes, props...)
+	keep.Value, err = closeValidity(g, old, current)
+	return keep, err
 }
 
-// closeValidity ends the older memory's time where it is open, and begins the newer
-// one's there.
-func closeValidity(g Graph, old, current value.NodeID) error {
+// closeValidity ends the older memory's time where the newer one's begins, which is
+// now unless that says since when. An end that came before stays. It returns the later
+// end that there was, null where there was none.
+func closeValidity(g Graph, old, current value.NodeID) (was value.Value, err error) {
 	at := value.OfDateTime(g.Now())
-	until, err := prop(g, old, vocab.KeyValidTo)
-	if err != nil {
-		return err
-	}
-	if until.IsNull() {
-		if err := set(g, old, value.Prop{Key: vocab.KeyValidTo, Value: at}); err != nil {
-			return err
-		}
-	}
-	was, err := status(g, old)
-	if err != nil {
-		return err
-	}
-	if was != vocab.StatusForgotten {
-		if err := set(g, old, value.Prop{Key: vocab.KeyStatus, Value: value.String(vocab.StatusSuperseded)}); err != nil {
-			return err
-		}
-	}
 	since, err := prop(g, current, vocab.KeyValidFrom)
-	if err != nil || !since.IsNull() {
-		return err
+	if err != nil {
+		return value.Null, err
 	}
-	return set(g, current, value.Prop{Key: vocab.KeyValidFrom, Value: at})
+	if since.IsNull() {
+		if err := set(g, current, value.Prop{Key: vocab.KeyValidFrom, Value: at}); err != nil {
+			return value.Null, err
+		}
+	} else if m, ok := moment(since); ok {
+		at = m
+	}
+	if was, err = prop(g, old, vocab.KeyValidTo); err != nil {
+		return value.Null, err
+	}
+	if until, ok := moment(was); ok && !before(at, until) {
+		was = value.Null
+	} else {
+		if was, err = endBefore(g, old, was); err != nil {
+			return value.Null, err
+		}
+		if err := set(g, old, value.Prop{Key: vocab.KeyValidTo, Value: at}); err != nil {
+			return value.Null, err
+		}
+		g.Closed(Closing{Older: old, Newer: current, At: at})
+	}
+	now, err := status(g, old)
+	if err != nil || now == vocab.StatusForgotten {
+		return was, err
+	}
+	return was, set(g, old, value.Prop{Key: vocab.KeyStatus, Value: value.String(vocab.StatusSuperseded)})
+}
+
+// endBefore is the end that a memory had before anything superseded it, of which until
+// is the one now.
+func endBefore(g Graph, old value.NodeID, until value.Value) (value.Value, error) {
+	above, err := edges(g, old, access.In, vocab.Supersedes)
+	if err != nil || len(above) == 0 {
+		return until, err
+	}
+	k, ok := g.Key(KeyWasValidTo)
+	if !ok {
+		return value.Null, nil
+	}
+	for _, e := range above {
+		if was, err := g.EdgeProp(e.Edge, k); err != nil || !was.IsNull() {
+			return was, err
+		}
+	}
+	return value.Null, nil
+}
+
+// Closing is that a memory's time was ended where another's begins.
+type Closing struct {
+	Older, Newer value.NodeID
+	At           value.Value
+}
+
+// Settle looks at the end of a statement once more at what it closed: the newer
+// memory may have been told since when it holds by a later clause.
+func Settle(g Graph, closed []Closing) error {
+	for _, c := range closed {
+		if !g.NodeExists(c.Older) || !g.NodeExists(c.Newer) {
+			continue
+		}
+		since, err := prop(g, c.Newer, vocab.KeyValidFrom)
+		if err != nil {
+			return err
+		}
+		until, err := prop(g, c.Older, vocab.KeyValidTo)
+		if err != nil {
+			return err
+		}
+		at, ok := moment(since)
+		switch {
+		case since.IsNull():
+			err = set(g, c.Newer, value.Prop{Key: vocab.KeyValidFrom, Value: c.At})
+		case ok && same(until, c.At) && !same(at, c.At):
+			err = set(g, c.Older, value.Prop{Key: vocab.KeyValidTo, Value: at})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // supersedes reports whether a supersedes b, itself or by way of others.
 func supersedes(g Graph, a, b value.NodeID) (bool, error) {
+	if t, ok := g.RelType(vocab.Supersedes); !ok || g.Degree(b, access.In, []value.TypeID{t}) == 0 {
+		return false, nil // so that long histories are written in no time
+	}
 	seen := map[value.NodeID]bool{a: true}
 	for next := []value.NodeID{a}; len(next) > 0; {
 		id := next[len(next)-1]

@@ -176,19 +176,17 @@ func (t *Told) Holder(g access.Reader, id value.Value) (holder value.NodeID, sam
 	return found[0], same, err
 }
 
-// Displace gives a memory another id, so that a newer version of it can have its own:
-// m1 becomes m1~1, or the first such number that is free.
+// Displace gives a memory another id, so that a newer version of it can have its own.
 func Displace(g Graph, old value.NodeID, id value.Value) error {
-	for n := 1; ; n++ {
-		next := value.String(fmt.Sprintf("%s~%d", plain(id), n))
-		taken, err := g.NodesByID(next, nil)
-		if err != nil {
-			return err
-		}
-		if len(taken) == 0 {
-			return g.Set(value.NodeRef(old), "id", next)
-		}
+	next, err := FreeID(g, id)
+	if err != nil {
+		return err
 	}
+	return g.Set(value.NodeRef(old), "id", next)
+}
+
+func versionID(id value.Value, n int) value.Value {
+	return value.String(fmt.Sprintf("%s~%d", plain(id), n))
 }
 
 func plain(id value.Value) string {

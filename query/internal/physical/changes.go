@@ -3,6 +3,7 @@ package physical
 import (
 	"engram/graph/value"
 	"engram/query/internal/access"
+	"engram/query/internal/lifecycle"
 )
 
 // changes lets package lifecycle change the graph; it counts what is written.
@@ -48,6 +49,9 @@ func (c changes) Unlink(id value.EdgeID) error { return c.f.w.deleteEdge(id) }
 
 // Delete implements lifecycle.Graph.
 func (c changes) Delete(id value.NodeID) error { return c.f.w.deleteNode(id, true) }
+
+// Closed implements lifecycle.Graph.
+func (c changes) Closed(x lifecycle.Closing) { c.f.closed = append(c.f.closed, x) }
 
 // Step implements lifecycle.Graph.
 func (c changes) Step(n int) error { return c.f.step(n) }

@@ -97,6 +97,8 @@ type exec struct {
 	check    int   // steps until the context is looked at
 	inst     *instance
 	told     map[value.NodeID]bool // made by REMEMBER
+	renewed  map[value.NodeID]bool // memories that were given another text
+	closed   []lifecycle.Closing   // memories that were superseded
 	used     []value.UsedNode      // memories to learn from
 	named    map[value.NodeID]bool // those of them that a RECALL's own words found
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"engram/graph/value"
+	"engram/graph/vocab"
 	"engram/query/internal/access"
 	"engram/query/internal/bound"
 	"engram/query/internal/eval"
@@ -115,6 +116,11 @@ func (m *maker) makeRel(f *frame, i int, cols [][]value.Value, row int) error {
 	src, dst := left.NodeID(), right.NodeID()
 	if r.dir == syntax.RelIn {
 		src, dst = dst, src
+	}
+	if r.typ == vocab.Supersedes {
+		if m.props, err = f.replaces(src, dst, m.props); err != nil {
+			return at(err, m.pattern.Span)
+		}
 	}
 	id, err := f.w.createEdge(src, dst, t, m.props)
 	if err != nil {

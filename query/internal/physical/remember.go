@@ -285,7 +285,15 @@ func (o *remember) link(in *batch.Batch, id value.NodeID, row int, isNew bool) e
 				continue
 			}
 		}
-		if err := g.Link(id, to.NodeID(), l.Type, value.Prop{Key: vocab.KeyWeight, Value: weight}); err != nil {
+		props := []value.Prop{{Key: vocab.KeyWeight, Value: weight}}
+		if l.Type == vocab.Supersedes {
+			keep, err := lifecycle.Replaces(g, to.NodeID(), id)
+			if err != nil {
+				return err
+			}
+			props = append(props, keep)
+		}
+		if err := g.Link(id, to.NodeID(), l.Type, props...); err != nil {
 			return err
 		}
 	}

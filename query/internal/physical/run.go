@@ -140,6 +140,9 @@ func (inst *instance) run(ctx context.Context, in Input) (*result.Result, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := inst.settle(); err != nil {
+		return nil, err
+	}
 	if err := inst.associateMade(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package physical
 
 import (
 	"engram/graph/value"
+	"engram/graph/vocab"
 	"engram/query/internal/batch"
 	"engram/query/internal/eval"
 	"engram/query/internal/syntax"
@@ -34,6 +35,11 @@ func (s *setter) apply(f *frame, row int) error {
 		return err
 	}
 	if s.kind == syntax.SetProperty {
+		if s.key == vocab.KeyContent && t.Kind() == value.KindNode {
+			if err := f.keepVersion(t.NodeID(), v); err != nil {
+				return at(err, s.at)
+			}
+		}
 		return at(setProp(f, t, s.key, v), s.at)
 	}
 	return at(s.setAll(f, t, v), s.at)
@@ -80,6 +86,13 @@ func (s *setter) setAll(f *frame, t, v value.Value) error {
 	entries, err := entriesOf(f, v)
 	if err != nil {
 		return err
+	}
+	for _, e := range entries {
+		if e.Key == vocab.KeyContent && t.Kind() == value.KindNode {
+			if err := f.keepVersion(t.NodeID(), e.Value); err != nil {
+				return err
+			}
+		}
 	}
 	if s.kind == syntax.SetReplace {
 		keys, err := keysOf(f, t)

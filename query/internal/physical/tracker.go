@@ -4,6 +4,7 @@ import (
 	"engram/graph/value"
 	"engram/query/internal/access"
 	"engram/query/internal/fault"
+	"engram/query/internal/lifecycle"
 	"engram/query/result"
 )
 
@@ -17,6 +18,7 @@ type tracker struct {
 	labels    map[value.LabelID]tally // labels whose nodes changed
 	labelIDs  []value.LabelID         // of labels, in the order they were touched
 	dangling  []danglingNode
+	removed   []lifecycle.Removed // edges SUPERSEDES
 	goneEdges map[value.EdgeID]goneEdge
 	goneNodes map[value.NodeID]bool
 	keys      []value.KeyID
@@ -80,7 +82,7 @@ func (t *tracker) reset(w access.Writer) *tracker {
 	clear(t.goneEdges)
 	clear(t.goneNodes)
 	t.w, t.c = w, result.Counters{}
-	t.labelIDs, t.dangling = t.labelIDs[:0], t.dangling[:0]
+	t.labelIDs, t.dangling, t.removed = t.labelIDs[:0], t.dangling[:0], t.removed[:0]
 	return t
 }
 
@@ -224,6 +226,11 @@ func (t *tracker) deleteEdge(id value.EdgeID) error {
 	if !ok {
 		return nil
 	}
+	if t.isSupersedes(typ) {
+		if err := t.unsuperseded(id, src, dst); err != nil {
+			return err
+		}
+	}
 	ent := entity{edge: true, id: uint64(id)}
 	var err error
 	if t.keys, err = t.w.EdgeKeys(id, t.keys[:0]); err != nil {
@@ -269,6 +276,11 @@ func (t *tracker) deleteNode(id value.NodeID, detach bool) error {
 	}
 	degree := t.w.Degree(id, access.Both, nil)
 	bulk := detach && degree > detachCountLimit
+	if bulk {
+		if err := t.supersessions(id); err != nil {
+			return err
+		}
+	}
 	if degree > 0 && !bulk {
 		var err error
 		if t.adj, err = t.w.Expand(id, access.Both, nil, t.adj[:0]); err != nil {

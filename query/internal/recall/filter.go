@@ -132,10 +132,14 @@ func (s *screen) state(id value.NodeID) (Exclusion, error) {
 	case status.AsString() == vocab.StatusForgotten && !s.f.Forgotten:
 		return IsForgotten, nil
 	case superseded && s.f.AsOf == nil:
-		if !s.f.Superseded {
-			return IsSuperseded, nil
+		if s.f.Superseded {
+			return Kept, nil // its validity is closed, and that was asked for
 		}
-		return Kept, nil // its validity is closed, and that was asked for
+		to, ends, err := s.moment(id, s.to)
+		if err != nil || !ends || !s.at.Before(to) {
+			return IsSuperseded, err
+		}
+		// What supersedes it holds from a later moment on.
 	}
 	return s.valid(id)
 }
