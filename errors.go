@@ -30,12 +30,12 @@ const (
 	CodeLimitExceeded      = Code(graph.LimitExceeded)      // over a limit, nothing was written
 	CodeFailed             = Code(graph.Failed)             // not committed, nothing was written
 	CodeAborted            = Code(graph.Aborted)            // nothing was written; executing again is right
-	CodeOutcomeUnknown     = Code(graph.OutcomeUnknown)     // reopen to learn what became of it
+	CodeOutcomeUnknown     = Code(graph.OutcomeUnknown)     // it may be there or not; the message says how to learn it
 	CodePoisoned           = Code(graph.Poisoned)           // writing is refused until reopened
 	CodeSnapshotTooOld     = Code(graph.SnapshotTooOld)     // a long read was given up
 	CodeTxDone             = Code(graph.TxDone)             // the transaction has ended
 	CodeTxExpired          = Code("TxExpired")              // it was idle or open for too long
-	CodeCanceled           = Code(graph.Canceled)           // the context ended
+	CodeCanceled           = Code(graph.Canceled)           // the context ended; nothing was written
 	CodeLoadUnfinished     = Code(graph.LoadUnfinished)     // an import of another source is not finished
 	CodeNotSupported       = Code(graph.NotSupported)       // not built yet or switched off
 	CodeInternal           = Code(graph.Internal)           // a bug
@@ -119,8 +119,7 @@ func fromStatement(f *query.Error, text string) *Error {
 	var g *graph.Error
 	if errors.As(f.Err, &g) {
 		e.Code, e.Detail = Code(g.Code), g.Detail
-	}
-	if errors.Is(f.Err, context.Canceled) || errors.Is(f.Err, context.DeadlineExceeded) {
+	} else if errors.Is(f.Err, context.Canceled) || errors.Is(f.Err, context.DeadlineExceeded) {
 		e.Code = CodeCanceled
 	}
 	if f.Span.Known() {

@@ -19,7 +19,7 @@ const (
 
 // learner is the learning queue: what statements say was of use waits here and is
 // written in batches, so that recalling never waits for writing. A use leaves the
-// queue only when the transaction that holds it is durable.
+// queue only when the transaction that holds it is durable, or may be.
 type learner struct {
 	graph *graph.DB
 	every time.Duration // negative: only when asked to
@@ -109,7 +109,13 @@ func (l *learner) batch(ctx context.Context, uses []value.Use) (err error) {
 	if _, err := tx.Learn(uses); err != nil {
 		return tx.Abandon(ctx, err)
 	}
-	_, err = tx.Commit(ctx)
+	if _, err = tx.Commit(ctx); graph.CodeOf(err) == graph.OutcomeUnknown {
+		// Not again: uses that count twice would never be noticed, those that were
+		// not written are counted as lost at the next opening.
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.queue = append([]value.Use(nil), l.queue[len(uses):]...)
+	}
 	return err
 }
 

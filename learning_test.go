@@ -336,3 +336,43 @@ func TestReinforcingWrites(t *testing.T) {
 		}
 	}
 }
+
+// gone is a context that ends behind the back of whoever looks first: waiting ends at
+// once, but what comes before is not refused.
+type gone struct {
+	context.Context
+	done chan struct{}
+}
+
+func (c gone) Done() <-chan struct{} { return c.done }
+
+// TestUsesAreNotWrittenTwice gives up waiting for a batch that is on its way to the
+// disk: it is not written again.
+func TestUsesAreNotWrittenTwice(t *testing.T) {
+	m := &timer{}
+	db, err := engram.Open(t.TempDir(), &engram.Options{Create: true, LearnTimer: m.start})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	ctx := gone{context.Background(), make(chan struct{})}
+	close(ctx.done)
+	runSteps(t, db, []step{{"CREATE (:Memory {id: 'a'})", "[]"}})
+	for n := 1; n <= 5; n++ {
+		runSteps(t, db, []step{{"MATCH (m:Memory) REINFORCE m", "[]"}})
+		if err := db.DrainLearning(ctx); err != nil && !engram.IsCode(err, engram.CodeOutcomeUnknown) {
+			t.Errorf("who waits no longer is told %v", err)
+		}
+		if err := db.DrainLearning(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		runSteps(t, db, []step{{"CREATE (:Later)", "[]"}}) // comes after it
+		s, err := db.Stats(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := s.Learning; l.Written != uint64(n) || l.Pending != 0 || l.Lost != 0 {
+			t.Errorf("after %d uses: %+v", n, l)
+		}
+	}
+}

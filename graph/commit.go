@@ -17,7 +17,8 @@ import (
 // Commit ends the transaction and waits until its writes, and all that it could
 // have read, are durable. It returns the seq of the transaction, or of the
 // newest one that it read when it wrote nothing. A writing transaction's results
-// may be given to nobody before Commit returned nil.
+// may be given to nobody before Commit returned nil. When ctx ends first, the code
+// is OutcomeUnknown if the transaction wrote: it goes on and may become durable.
 func (tx *Tx) Commit(ctx context.Context) (seq uint64, err error) {
 	return tx.CommitKey(ctx, "")
 }
@@ -37,15 +38,12 @@ func (tx *Tx) CommitKey(ctx context.Context, idemKey string) (seq uint64, err er
 	if err != nil {
 		return 0, tx.Abandon(ctx, err)
 	}
+	if idemKey != "" {
+		tx.db.idemKeys.added.Add(1) // one too many when it fails: they are counted anew before any is forgotten
+	}
 	at, outcome, err := ticket.Wait(ctx)
 	if outcome != store.Committed {
 		return 0, wrap(err)
-	}
-	if !tx.w.learn.empty() {
-		tx.db.settled(tx.w.learn.count)
-	}
-	if idemKey != "" {
-		tx.db.idemKeys.added.Add(1)
 	}
 	return uint64(at), nil
 }
@@ -121,6 +119,10 @@ func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 		topo: w.ed.Commit(uint64(seq)), names: tx.names, keys: tx.keys, marks: w.marks,
 		schema: tx.schema, counts: counts, vocab: tx.vocab, activity: activity, partial: tx.base.partial,
 		changed: changed, recent: tx.db.recentText(tx.base, uint64(seq), changed),
+	}
+	if !w.learn.empty() {
+		count := w.learn.count
+		next.learned = &count
 	}
 	return puts, next, nil
 }

@@ -133,6 +133,9 @@ func start(driver store.Driver, loaded *loaded, ix *text.Index, opts Options, pl
 // publish is called by the committer for each durable transaction, in order.
 func (db *DB) publish(seq store.Seq, s *state) {
 	db.ids.published(s.marks)
+	if s.learned != nil {
+		db.settled(*s.learned)
+	}
 	db.latest.Store(&durableState{seq, s})
 	if !s.partial {
 		// The text of a load into an empty graph comes at its end: the index must not

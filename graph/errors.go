@@ -33,11 +33,11 @@ const (
 	LimitExceeded      Code = "LimitExceeded"      // over a limit, nothing was written
 	Failed             Code = "Failed"             // not committed, nothing was written
 	Aborted            Code = "Aborted"            // nothing was written; executing again is right
-	OutcomeUnknown     Code = "OutcomeUnknown"     // reopen to learn what became of it
+	OutcomeUnknown     Code = "OutcomeUnknown"     // it may be there or not; the message says how to learn it
 	Poisoned           Code = "Poisoned"           // writing is refused until reopened
 	SnapshotTooOld     Code = "SnapshotTooOld"     // a long read was given up
 	TxDone             Code = "TxDone"             // used after commit, rollback or expiry
-	Canceled           Code = "Canceled"           // the context ended
+	Canceled           Code = "Canceled"           // the context ended; nothing was written
 	LoadUnfinished     Code = "LoadUnfinished"     // a load of another source was not ended
 	NotSupported       Code = "NotSupported"       // not built yet or switched off
 	Internal           Code = "Internal"           // a bug
@@ -77,6 +77,7 @@ var causes = []struct {
 	code Code
 }{
 	{commit.ErrOutcomeUnknown, OutcomeUnknown},
+	{commit.ErrGoesOn, OutcomeUnknown},
 	{commit.ErrPoisoned, Poisoned},
 	{commit.ErrAborted, Aborted},
 	{commit.ErrTooLarge, LimitExceeded},

@@ -1,9 +1,12 @@
 package graph
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"sync/atomic"
 
+	"engram/graph/internal/commit"
 	"engram/graph/internal/record"
 	"engram/graph/internal/store"
 )
@@ -80,6 +83,9 @@ func (tx *Tx) reserve() error {
 	w.slot = nil // Rollback must not end it again
 	if _, outcome, err := ticket.Wait(tx.ctx); outcome != store.Committed {
 		<-db.writer
+		if errors.Is(err, commit.ErrGoesOn) { // only the ids: nothing of the transaction
+			return &Error{Code: Canceled, Message: "gave up waiting for ids to be reserved; nothing was written", Err: context.Cause(tx.ctx)}
+		}
 		return wrap(err)
 	}
 	slot, err := db.engine.AcquireSlot(tx.ctx)

@@ -73,7 +73,7 @@ func (db *DB) settled(c learn.Counters) {
 	if c.Lost > now.Lost {
 		db.uses.lost -= c.Lost - now.Lost
 	}
-	// Two transactions may come here in either order.
+	// The same counters may come again, with a transaction that did not learn.
 	now.Written, now.Refused, now.Lost = max(now.Written, c.Written), max(now.Refused, c.Refused), max(now.Lost, c.Lost)
 }
 

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"engram/graph/internal/catalog"
+	"engram/graph/internal/learn"
 	"engram/graph/internal/text"
 	"engram/graph/internal/topo"
 	"engram/graph/value"
@@ -25,6 +26,8 @@ type state struct {
 	// activity is how nodes were used.
 	activity activities
 	counts   map[uint64]counts64
+	// learned are the counters of a transaction that learned, nil for others.
+	learned *learn.Counters
 	// partial says that a bulk load into an empty graph is under way: the store has
 	// elements that the topology does not have yet.
 	partial bool

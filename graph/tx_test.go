@@ -210,6 +210,61 @@ func TestIDsOfAnUnknownOutcomeAreNeverReused(t *testing.T) {
 	}
 }
 
+// TestWhoGivesUp ends the context of callers while the disk takes its time: only who
+// has handed something over does not know what becomes of it.
+func TestWhoGivesUp(t *testing.T) {
+	driver := storetest.NewFaulty(keeper{must(mem.New(must(graph.InitialPuts(nil))(t)...))(t)}, nil)
+	db := must(graph.OpenDriver(driver, nil))(t)
+	defer closeDB(t, db)
+	must(createOne(db))(t) // reserves ids
+	entered, proceed := make(chan struct{}, 1), make(chan struct{})
+	driver.Before = func(int) {
+		select {
+		case entered <- struct{}{}:
+		default:
+		}
+		<-proceed
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	told := make(chan error, 1)
+	go func() {
+		tx, err := db.Begin(ctx)
+		if err == nil {
+			_, err = tx.CreateNode(nil, nil)
+		}
+		if err == nil {
+			_, err = tx.CommitKey(ctx, "mine")
+		}
+		told <- err
+	}()
+	<-entered
+	reads := must(db.Begin(context.Background()))(t) // on top of it
+	cancel()
+	err := <-told
+	if graph.CodeOf(err) != graph.OutcomeUnknown || !errors.Is(err, context.Canceled) {
+		t.Errorf("who gives up in the middle of a commit is told %s: %v", graph.CodeOf(err), err)
+	}
+	for _, word := range []string{"may still become durable", "idempotency key"} {
+		if !strings.Contains(fmt.Sprint(err), word) {
+			t.Errorf("the message does not say %q: %v", word, err)
+		}
+	}
+	if _, err := db.Begin(ctx); graph.CodeOf(err) != graph.Canceled {
+		t.Errorf("who gives up before it begins is told %v", err)
+	}
+	if _, err := reads.Commit(ctx); graph.CodeOf(err) != graph.Canceled {
+		t.Errorf("who gives up and wrote nothing is told %v", err)
+	}
+	if _, known, err := db.Committed("mine"); known || err != nil {
+		t.Errorf("the key is known before it is durable: %v, %v", known, err)
+	}
+	close(proceed)
+	must(createOne(db))(t)
+	if _, known, err := db.Committed("mine"); !known || err != nil {
+		t.Errorf("the transaction went on, its key tells %v, %v", known, err)
+	}
+}
+
 func TestAFailedCommitLeavesNothing(t *testing.T) {
 	db, _ := faulty(t, 3, storetest.Fault{Outcome: store.Failed})
 	defer closeDB(t, db)

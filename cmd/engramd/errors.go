@@ -19,6 +19,7 @@ const (
 	exitDamaged  = 5
 	exitLimit    = 6
 	exitRefused  = 7
+	exitUnknown  = 8
 )
 
 // usageError is a command line that makes no sense.
@@ -45,6 +46,7 @@ var exitCodes = map[engram.Code]int{
 	engram.CodeDamaged:  exitDamaged, engram.CodeForeign: exitDamaged, engram.CodeNewerFormat: exitDamaged,
 	engram.CodeLimitExceeded: exitLimit, engram.CodeResourceExhausted: exitLimit, engram.CodeFull: exitLimit,
 	engram.CodeReadOnly: exitRefused, engram.CodePoisoned: exitRefused, engram.CodeLoadUnfinished: exitRefused,
+	engram.CodeOutcomeUnknown: exitUnknown,
 }
 
 // report prints an error, if any, and returns the exit code it stands for.

@@ -99,7 +99,7 @@ func TestReadmeTellsExitCodes(t *testing.T) {
 	}
 	for code, word := range map[int]string{
 		exitOK: "ok", exitError: "error", exitUsage: "command line", exitNotFound: "not there", exitInUse: "another process",
-		exitDamaged: "damaged", exitLimit: "limit", exitRefused: "refused",
+		exitDamaged: "damaged", exitLimit: "limit", exitRefused: "refused", exitUnknown: "not known",
 	} {
 		found := false
 		for line := range strings.Lines(string(text)) {

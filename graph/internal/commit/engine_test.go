@@ -40,8 +40,12 @@ func TestNobodyIsAnsweredBeforeDurable(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, ticket := range map[string]*Ticket{"the first": first, "the second": second, "the reader": reader} {
-		if _, outcome, err := ticket.Wait(over); outcome != store.Unknown || !errors.Is(err, context.Canceled) {
+		_, outcome, err := ticket.Wait(over)
+		if outcome != store.Unknown || !errors.Is(err, context.Canceled) {
 			t.Errorf("%s is answered %v, %v while nothing is durable", name, outcome, err)
+		}
+		if goesOn := errors.Is(err, ErrGoesOn); goesOn != (ticket != reader) {
+			t.Errorf("%s is told that something goes on: %v", name, err)
 		}
 	}
 	g.step()

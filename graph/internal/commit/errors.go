@@ -13,6 +13,10 @@ var (
 	// ErrOutcomeUnknown: the transaction may or may not be there after reopening;
 	// an idempotency key tells then.
 	ErrOutcomeUnknown = errors.New("outcome unknown: reopen the database to learn whether the transaction is there")
+	// ErrGoesOn: the caller stopped waiting when the transaction was on its way to
+	// the disk already. It goes on, so it may still become durable; nothing is wrong
+	// with the store.
+	ErrGoesOn = errors.New("outcome unknown: the caller stopped waiting while the transaction was being written, and it may still become durable")
 	// ErrPoisoned: a commit ended unknown, so writing is refused until reopening.
 	ErrPoisoned = errors.New("writing is refused until the database is reopened")
 	// ErrClosed: used after Close.

@@ -186,6 +186,11 @@ func TestARepeatedKeyWritesNothing(t *testing.T) {
 		t.Errorf("Repeated without a key = %v, %v; want false", found, err)
 	}
 	again := slot.Finish([]store.Put{put("a", "2")}, 2, "key")
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := again.Wait(over); !errors.Is(err, ErrGoesOn) { // the first one does
+		t.Errorf("who repeats a transaction that is not durable yet is told %v", err)
+	}
 	if isDone(again.after) {
 		t.Error("the repetition is answered before the first is durable")
 	}

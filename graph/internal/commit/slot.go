@@ -184,7 +184,9 @@ func (s *Slot[V]) Finish(puts []store.Put, next V, idemKey string) *Ticket {
 		case err != nil:
 			return s.finishWith(s.seq, store.Failed, fmt.Errorf("%w: looking up the idempotency key: %w", ErrFailed, err))
 		case found:
-			return s.finishWith(first, store.Committed, nil)
+			t := s.finishWith(first, store.Committed, nil)
+			t.writes = true // the first one may still be on its way
+			return t
 		case len(idemKey) > MaxIdempotencyKey:
 			return s.finishWith(s.seq, store.Failed, fmt.Errorf("%w: %w: an idempotency key of %d bytes; at most %d are allowed", ErrFailed, store.ErrInvalid, len(idemKey), MaxIdempotencyKey))
 		}

@@ -11,17 +11,21 @@ import (
 // everything that it could have read is durable.
 type Ticket struct {
 	after   *Ticket       // the write-set to wait for instead, when this one wrote nothing
+	writes  bool          // there is something that may become durable: its own, or what was handed over with its key before
 	done    chan struct{} // closed once outcome and err are final
 	seq     store.Seq
 	outcome store.Outcome
 	err     error
 }
 
-func newTicket(seq store.Seq) *Ticket { return &Ticket{done: make(chan struct{}), seq: seq} }
+func newTicket(seq store.Seq) *Ticket {
+	return &Ticket{done: make(chan struct{}), seq: seq, writes: true}
+}
 
 // resolved makes a ticket whose answer is known already.
 func resolved(seq store.Seq, outcome store.Outcome, err error) *Ticket {
 	t := newTicket(seq)
+	t.writes = false
 	t.resolve(outcome, err)
 	return t
 }
@@ -47,7 +51,9 @@ func (t *Ticket) resolve(outcome store.Outcome, err error) {
 //     ErrTooLarge, ErrPoisoned or ErrClosed.
 //   - Conflict: nothing was written, another writer changed the store.
 //   - Unknown with ErrOutcomeUnknown: see there.
-//   - Unknown with ctx's error: the caller stopped waiting; the transaction goes on.
+//   - Unknown with ErrGoesOn and ctx's error: the caller stopped waiting; what it
+//     wrote is on its way to the disk.
+//   - Unknown with ctx's error alone: the caller stopped waiting; it wrote nothing.
 func (t *Ticket) Wait(ctx context.Context) (store.Seq, store.Outcome, error) {
 	waits := t
 	if t.after != nil {
@@ -59,11 +65,19 @@ func (t *Ticket) Wait(ctx context.Context) (store.Seq, store.Outcome, error) {
 		select {
 		case <-waits.done:
 		case <-ctx.Done():
-			return t.seq, store.Unknown, fmt.Errorf("gave up waiting for the commit of seq %d, which goes on: %w", waits.seq, ctx.Err())
+			return t.seq, store.Unknown, t.givenUp(ctx.Err())
 		}
 	}
 	if t.after != nil && t.after.outcome != store.Committed {
 		return t.seq, store.Failed, fmt.Errorf("%w: %v", ErrAborted, t.after.err)
 	}
 	return t.seq, t.outcome, t.err
+}
+
+// givenUp is what a caller is told whose context ended before the outcome was known.
+func (t *Ticket) givenUp(cause error) error {
+	if !t.writes {
+		return fmt.Errorf("gave up waiting until what was read is durable; nothing was written: %w", cause)
+	}
+	return fmt.Errorf("%w: %w; look for what transaction %d has written, or for its idempotency key, before it is executed again", ErrGoesOn, cause, t.seq)
 }

@@ -159,15 +159,12 @@ func childSlow(args []string) error {
 	}
 	ops = m.Next()
 	// Whoever gives up before it is their turn has written nothing, and tries again.
-	for tries := 0; ; tries++ {
+	for tries := 0; tries == 0 || graph.CodeOf(err) == graph.Canceled && tries < 500; tries++ {
 		short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 		err = workload.Run(short, h.DB, ops)
 		cancel()
-		if err == nil || !strings.Contains(err.Error(), "waiting for the write slot") || tries == 100 {
-			break
-		}
 	}
-	if code := graph.CodeOf(err); code != graph.Canceled && code != graph.OutcomeUnknown {
+	if code := graph.CodeOf(err); code != graph.OutcomeUnknown {
 		return fmt.Errorf("a caller who waits no longer is told %s: %w", code, err)
 	}
 	fmt.Println("who waits no longer is told:", err)
