@@ -163,6 +163,12 @@ func (db *DB) queryWith(ctx context.Context, text string, params map[string]any,
 			return nil, err
 		}
 	}
+	if plan.Whole() && !plan.Writes() { // it takes its time, and must not hold up the store
+		read.Rollback()
+		if read, err = db.graph.LongSnapshot(); err != nil {
+			return nil, err
+		}
+	}
 	if plan.InTransactions() {
 		read.Rollback()
 		return plan.RunBatches(ctx, batchTransactions{db}, args, opts)

@@ -33,6 +33,14 @@ func NewWorkingMemory(r Rules) *WorkingMemory {
 // Pressure is how often a node was kept down since it last came up.
 func (w *WorkingMemory) Pressure(id ID) int { return w.pressure[id] }
 
+// EachPressure calls fn for every node that was kept down, in no order that means
+// anything.
+func (w *WorkingMemory) EachPressure(fn func(id ID, times int)) {
+	for id, n := range w.pressure {
+		fn(id, n)
+	}
+}
+
 // Take lets what is held fade and takes in what was promoted. A node that was
 // inhibited gains pressure; one that comes up loses it.
 func (w *WorkingMemory) Take(decisions []Decision, less func(a, b ID) bool) {

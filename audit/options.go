@@ -28,6 +28,11 @@ type Options struct {
 	Owner *Owner
 	// Last is what the last RECORD AUDIT kept; nil when there is none.
 	Last *Recorded
+	// Reads is what was counted of the names that statements read and write; nil when
+	// nobody counts.
+	Reads *Reads
+	// Pressed are the nodes that thinking held back; nil when that is not known.
+	Pressed *[]Pressed
 }
 
 // The number of ids a list has.

@@ -36,6 +36,9 @@ func rules() []rule {
 		ownerRuntimeDivergence(),
 		typedEdgeDistribution(),
 		orphansAndDangling(),
+		selfModelConnectivity(),
+		supersession(),
+		tiersAndDecay(),
 	}
 }
 

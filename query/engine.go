@@ -31,6 +31,7 @@ import (
 	"engram/query/internal/physical"
 	"engram/query/internal/recall"
 	"engram/query/internal/syntax"
+	"engram/query/internal/usage"
 	"engram/query/result"
 )
 
@@ -72,12 +73,13 @@ type Engine struct {
 	opts  Options
 	cache *planCache
 	minds *mind.Minds
+	usage *usage.Table
 	own   []*physical.Procedure // those that need the engine
 }
 
 // New makes an engine.
 func New(opts *Options) *Engine {
-	e := &Engine{minds: mind.New()}
+	e := &Engine{minds: mind.New(), usage: usage.New()}
 	if opts != nil {
 		e.opts = *opts
 	}
@@ -89,7 +91,7 @@ func New(opts *Options) *Engine {
 		size = 1024
 	}
 	e.cache = newPlanCache(size)
-	e.own = []*physical.Procedure{showWorkingMemory(e.minds), e.replay()}
+	e.own = []*physical.Procedure{showWorkingMemory(e.minds), e.replay(), e.auditStructure(), recordAudit}
 	return e
 }
 
@@ -152,7 +154,7 @@ func (e *Engine) compile(parsed *syntax.Statement, g Reader) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{engine: e, tree: tree, program: program}
+	p := &Plan{engine: e, tree: tree, program: program, touched: e.usage.Of(bound)}
 	for _, part := range tree.Query.Parts {
 		p.asking = append(p.asking, asking(part.Op)...)
 		p.remembered = append(p.remembered, remembered(part.Op)...)
@@ -174,7 +176,8 @@ type Plan struct {
 	notices    []result.Notice
 	asking     []logical.Op // operators that need a model
 	remembered []bound.Expr // texts of REMEMBER that are to be associated
-	batches    *batches     // of CALL { } IN TRANSACTIONS, which has no program
+	touched    *usage.Touched
+	batches    *batches // of CALL { } IN TRANSACTIONS, which has no program
 }
 
 // Writes reports whether the statement may change the graph. A plan under
@@ -205,6 +208,10 @@ func (p *Plan) Reinforces() bool {
 func (p *Plan) Learning() bool {
 	return p.batches == nil && p.tree.Learning && p.tree.Mode != syntax.Explain
 }
+
+// Whole reports whether the statement reads the whole graph and takes its time: then
+// it should run in a transaction that holds up nobody.
+func (p *Plan) Whole() bool { return p.batches == nil && p.tree.Whole && p.tree.Mode != syntax.Explain }
 
 // Columns returns the names of the result's columns.
 func (p *Plan) Columns() []string {
@@ -329,9 +336,9 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 		res.Counters.VocabularyChanges++
 	}
 	res.Notices = append(res.Notices, p.notices...)
-	res.Timings = result.Timings{
-		Plan: time.Duration(p.planned.Swap(0)), Run: p.engine.opts.Now().Sub(start),
-	}
+	end := p.engine.opts.Now()
+	p.engine.usage.Ran(p.touched, seqOf(g), end)
+	res.Timings = result.Timings{Plan: time.Duration(p.planned.Swap(0)), Run: end.Sub(start)}
 	return res, nil
 }
 

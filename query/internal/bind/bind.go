@@ -38,6 +38,11 @@ type Procedure struct {
 	// Optional is how many of the last arguments may be left out in parentheses;
 	// they are null then.
 	Optional int
+	// Whole says that the procedure reads the whole graph and takes its time: a
+	// transaction for it should hold up nobody.
+	Whole bool
+	// Check, when not nil, tells what is wrong with arguments as they are written.
+	Check func(args []syntax.Expr) *fault.Error
 }
 
 // Field is a named argument or output of a procedure.
@@ -67,7 +72,7 @@ func Bind(stmt *syntax.Statement, opts *Options) (*bound.Statement, error) {
 		return nil, b.err
 	}
 	out.Columns = out.Query.Columns
-	out.Writes, out.Learning = b.writes, b.learning
+	out.Writes, out.Learning, out.Whole = b.writes, b.learning, b.whole
 	out.Locals = b.locals
 	out.Implicit = b.implicit
 	return out, nil
@@ -81,6 +86,7 @@ type binder struct {
 	err        error
 	writes     bool
 	learning   bool
+	whole      bool
 	locals     int // most locals in use at once
 	implicit   []string
 	missing    string // the variable that err says is not defined

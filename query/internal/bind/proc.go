@@ -117,6 +117,13 @@ func (s *single) procedureArgs(c *syntax.Call, proc *Procedure) []bound.Expr {
 		s.b.wrongCount(c.Span, proc.Name, arity, len(c.Args))
 		return nil
 	}
+	if proc.Check != nil {
+		if err := proc.Check(c.Args); err != nil {
+			s.b.fail(err)
+			return nil
+		}
+	}
+	s.b.whole = s.b.whole || proc.Whole
 	var out []bound.Expr
 	for i, e := range c.Args {
 		arg := s.expr(e, "CALL")

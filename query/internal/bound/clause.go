@@ -16,7 +16,9 @@ type Statement struct {
 	Writes  bool
 	// Learning says that the statement is about what was learned so far.
 	Learning bool
-	Locals   int // number of locals its expressions use, subqueries included
+	// Whole says that it reads the whole graph by a procedure and takes its time.
+	Whole  bool
+	Locals int // number of locals its expressions use, subqueries included
 	// Implicit lists the parameters that a procedure call takes as arguments
 	// without writing them. A missing one is ParameterMissing (MissingParameter)
 	// at compile time, unlike other parameters.

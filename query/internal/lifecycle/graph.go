@@ -15,6 +15,8 @@ type Graph interface {
 	access.Reader
 	// Now is when the statement began.
 	Now() value.DateTime
+	// Create makes a node. Null property values are left out.
+	Create(labels []string, props ...value.Prop) (value.NodeID, error)
 	// Set sets a property of a node or an edge; null removes it.
 	Set(element value.Value, key string, v value.Value) error
 	// Link makes an edge. Null property values are left out.

@@ -22,7 +22,7 @@ func Build(s *bound.Statement, g Graph, off Rules) (*Plan, error) {
 		return nil, err
 	}
 	return &Plan{
-		Query: q, Columns: s.Columns, Writes: s.Writes, Learning: s.Learning, Locals: s.Locals, Text: s.Text, Mode: s.Mode,
+		Query: q, Columns: s.Columns, Writes: s.Writes, Learning: s.Learning, Whole: s.Whole, Locals: s.Locals, Text: s.Text, Mode: s.Mode,
 		Implicit: s.Implicit, Subqueries: b.subs,
 	}, nil
 }

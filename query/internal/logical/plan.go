@@ -16,9 +16,11 @@ type Plan struct {
 	Writes  bool
 	// Learning says that the statement is about what was learned so far.
 	Learning bool
-	Locals   int
-	Text     string
-	Mode     syntax.Mode
+	// Whole says that the statement reads the whole graph by a procedure.
+	Whole  bool
+	Locals int
+	Text   string
+	Mode   syntax.Mode
 	// Implicit are the parameters that must be there before anything runs.
 	Implicit []string
 	// Subqueries holds the plan of every subquery expression of the statement.

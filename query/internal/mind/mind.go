@@ -58,3 +58,13 @@ func (m *Minds) Look(conversation string, fn func(*activation.WorkingMemory) err
 	}
 	return fn(nil)
 }
+
+// Each calls fn for every working memory, in no order that means anything. Others wait
+// until it is done.
+func (m *Minds) Each(fn func(*activation.WorkingMemory)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range m.by {
+		fn(e.Value.(*mind).memory)
+	}
+}

@@ -13,7 +13,7 @@ const aClause = "a clause such as MATCH, CREATE or RETURN"
 // clauseWords are the words that begin a clause.
 var clauseWords = strings.Fields(`MATCH OPTIONAL UNWIND WITH RETURN CREATE MERGE SET REMOVE
 	DELETE DETACH FOREACH CALL REMEMBER RECALL SHOW DROP SUPERSEDE CONTRADICT RESOLVE
-	REINFORCE FORGET RESTORE CONSOLIDATE PRUNE REVERT DECLARE ACTIVATE COMPILE REPLAY`)
+	REINFORCE FORGET RESTORE CONSOLIDATE PRUNE REVERT DECLARE ACTIVATE COMPILE REPLAY AUDIT RECORD`)
 
 // afterClause is the error for a token that continues neither the last clause
 // of q nor q. Closing is what ends the query, "" for the end of the statement.
@@ -59,6 +59,9 @@ func followers(c Clause) []string {
 	case *SchemaChange:
 		return nil
 	case *Call:
+		if c.Procedure[0] == AuditStructure && c.YieldStar && c.Where == nil {
+			return append(auditFollowers(c), "YIELD", "WHERE", aClause)
+		}
 		if c.Show {
 			return []string{"YIELD", "WHERE", aClause}
 		}
@@ -158,13 +161,13 @@ func projectionFollowers(p *Projection) []string {
 // laterClauses are first words of clauses that this version does not run.
 var laterClauses = map[string]bool{
 	"DROP": true, "ALTER": true,
-	"AUDIT": true, "RECORD": true, "BEGIN": true, "COMMIT": true, "ROLLBACK": true, "LOAD": true,
+	"BEGIN": true, "COMMIT": true, "ROLLBACK": true, "LOAD": true,
 	"USE": true, "FINISH": true,
 }
 
 // twoWords are those whose second word is a keyword too and tells what is meant.
 var twoWords = map[string]bool{
-	"SHOW": true, "DROP": true, "ALTER": true, "LOAD": true, "AUDIT": true, "RECORD": true,
+	"SHOW": true, "DROP": true, "ALTER": true, "LOAD": true,
 }
 
 // droppedElsewhere are things that other databases drop.

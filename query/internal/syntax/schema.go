@@ -28,6 +28,10 @@ func (p *parser) schemaCommand() (production, error) {
 		return handmade((*parser).declare), nil
 	case is(t, "REPLAY"):
 		return handmade((*parser).replay), nil
+	case is(t, "AUDIT"):
+		return handmade((*parser).audit), nil
+	case is(t, "RECORD"):
+		return handmade((*parser).recordAudit), nil
 	case is(t, "ACTIVATE"):
 		return grammar().activate, nil
 	case is(t, "COMPILE"):

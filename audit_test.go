@@ -1,0 +1,391 @@
+package engram_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"engram"
+	"engram/graph/value"
+)
+
+// auditNow is the clock of the tests of audits.
+func auditNow() time.Time { return time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC) }
+
+func auditDB(t *testing.T, statements ...string) *engram.DB {
+	t.Helper()
+	db, err := engram.OpenMemory(&engram.Options{Now: auditNow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, s := range statements {
+		query(t, db, s, nil)
+	}
+	return db
+}
+
+// found is one finding as a statement sees it.
+type found struct {
+	status, note string
+	ids          []string // of its nodes
+	edges        []string // from-TYPE->to
+	measured     map[string]string
+	statements   []string
+}
+
+// look audits one finding by the clause.
+func look(t *testing.T, db *engram.DB, finding string) found {
+	t.Helper()
+	res := query(t, db, "AUDIT STRUCTURE ONLY "+finding+` WITH {limit: 10000} SUGGEST YIELD status, note, nodes, relationships, measured, statement
+		RETURN status, note, [n IN nodes | n.id] AS ids, [r IN relationships | startNode(r).id + '-' + type(r) + '->' + endNode(r).id] AS edges, measured, statement`, nil)
+	if len(res.Rows) == 0 {
+		t.Fatalf("no row for %s", finding)
+	}
+	f := found{measured: map[string]string{}}
+	row := res.Rows[0]
+	f.status, f.note = row[0].AsString(), row[1].AsString()
+	for _, v := range row[2].AsList() {
+		f.ids = append(f.ids, v.AsString())
+	}
+	for _, v := range row[3].AsList() {
+		f.edges = append(f.edges, v.AsString())
+	}
+	for _, e := range row[4].AsMap().Entries {
+		f.measured[e.Key] = e.Value.String()
+	}
+	for _, r := range res.Rows {
+		if !r[5].IsNull() {
+			f.statements = append(f.statements, r[5].AsString())
+		}
+	}
+	return f
+}
+
+// planted is a graph with defects and near misses, and what a finding has to say of it.
+type plantedCase struct {
+	finding string
+	// load is what an import brings, which no statement could make: nodes with the
+	// label Memory by id and status, then edges SUPERSEDES.
+	load     *imported
+	setup    []string
+	status   string
+	ids      []string // exactly those
+	edges    []string
+	measured map[string]string // some of them
+	note     string            // a part of it
+	// healed is the status after the suggested statements were run; "": none are.
+	healed string
+}
+
+type imported struct {
+	memories [][2]string // id and status
+	newer    [][2]string // ids of the newer and the older one
+}
+
+func (i *imported) into(t *testing.T, db *engram.DB) {
+	t.Helper()
+	if i == nil {
+		return
+	}
+	l, err := db.Load(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Abort()
+	ids := map[string]engram.NodeID{}
+	for _, m := range i.memories {
+		ids[m[0]], err = l.Node([]string{"Memory"}, []engram.Prop{
+			{Key: "id", Value: value.String(m[0])}, {Key: "content", Value: value.String("about " + m[0])}, {Key: "status", Value: value.String(m[1])},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range i.newer {
+		if _, err := l.Edge(ids[e[0]], ids[e[1]], "SUPERSEDES", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFindingsNameWhatWasPlanted(t *testing.T) {
+	for _, c := range plantedCases() {
+		t.Run(c.finding+"/"+c.note, func(t *testing.T) {
+			db := auditDB(t)
+			c.load.into(t, db)
+			for _, s := range c.setup {
+				query(t, db, s, nil)
+			}
+			f := look(t, db, c.finding)
+			if f.status != c.status || !strings.Contains(f.note, c.note) {
+				t.Errorf("it is %s: %s\nwant %s: ...%s...", f.status, f.note, c.status, c.note)
+			}
+			if !slices.Equal(f.ids, c.ids) || !slices.Equal(f.edges, c.edges) {
+				t.Errorf("it names %v %v, want %v %v", f.ids, f.edges, c.ids, c.edges)
+			}
+			for _, name := range slices.Sorted(maps.Keys(c.measured)) {
+				if f.measured[name] != c.measured[name] {
+					t.Errorf("%s is %s, want %s", name, f.measured[name], c.measured[name])
+				}
+			}
+			if c.healed == "" {
+				return
+			}
+			if len(f.statements) == 0 {
+				t.Fatal("nothing is suggested")
+			}
+			for _, s := range f.statements {
+				query(t, db, s, nil)
+			}
+			if after := look(t, db, c.finding); after.status != c.healed || len(after.ids) > 0 {
+				t.Errorf("after\n%s\nit is %s: %s %v", strings.Join(f.statements, "\n"), after.status, after.note, after.ids)
+			}
+		})
+	}
+}
+
+func plantedCases() []plantedCase {
+	return slices.Concat(selfCases(), supersessionCases(), tierCases())
+}
+
+func selfCases() []plantedCase {
+	const declared = `MATCH (s {id: 'self'}), (p {id: 'care'}), (q {id: 'craft'})
+		DECLARE SELF s DECLARE PILLAR p AS 'care' DECLARE PILLAR q AS 'craft'`
+	whole := []string{
+		`CREATE (s:Self {id: 'self', content: 'I remember'})-[:CONTAINS]->(:Pillar {id: 'care', content: 'people first'})-[:RELATED]->(:Note {id: 'n1'}),
+		(s)-[:RELATED]->(:Note {id: 'n2'})<-[:CAUSES]-(:Pillar {id: 'craft', content: 'work well'}), (:Note {id: 'apart'})`,
+		declared,
+	}
+	return []plantedCase{
+		{
+			finding: "self_model_connectivity", setup: []string{"CREATE (:Self {id: 'self'})"}, status: "deferred",
+			note: "No self and no pillar is declared",
+		},
+		{
+			finding: "self_model_connectivity", setup: whole, status: "ok", note: "reaches all of its 2 pillars",
+			measured: map[string]string{
+				"self_present": "1", "self_degree": "2", "pillars_present": "2", "pillars_reached": "2",
+				"slice_nodes": "4", "slice_types": "3", "reached_nodes": "4",
+			},
+		},
+		{
+			finding: "self_model_connectivity", setup: append(whole[:2:2], "MATCH (p {id: 'craft'})-[r]-() DELETE r"),
+			status: "notice", ids: []string{"craft"}, note: "No walk leads from the self to the pillar 'craft'", healed: "ok",
+			measured: map[string]string{"pillars_present": "2", "pillars_reached": "1"},
+		},
+		{
+			finding: "self_model_connectivity", setup: append(whole[:2:2], "MATCH (p {id: 'care'}) DETACH DELETE p"),
+			status: "defect", note: "The pillar 'care' is gone", healed: "ok",
+		},
+		{
+			finding: "self_model_connectivity", setup: append(whole[:2:2], "MATCH (p {id: 'self'}) DETACH DELETE p"),
+			status: "defect", note: "The declared self is gone", healed: "notice",
+		},
+		{
+			finding: "self_model_connectivity", setup: append(whole[:2:2], "MATCH (p {id: 'care'}) SET p.content = ' '", "FORGET 'craft'"),
+			status: "notice", ids: []string{"care", "craft"}, note: "The pillar 'care' says nothing; the pillar 'craft' is forgotten",
+		},
+	}
+}
+
+func supersessionCases() []plantedCase {
+	chain := []string{
+		`CREATE (:Memory {id: 'v1', content: 'one'}), (:Memory {id: 'v2', content: 'two'}), (:Memory {id: 'v3', content: 'three'})`,
+		"SUPERSEDE 'v1' BY 'v2'", "SUPERSEDE 'v2' BY 'v3'",
+	}
+	return []plantedCase{
+		{finding: "supersession", setup: []string{"CREATE (:Memory {id: 'm'})"}, status: "ok", note: "Nothing was superseded"},
+		{
+			finding: "supersession", setup: chain, status: "ok", note: "recall leaves it out",
+			measured: map[string]string{"superseded": "2", "chains": "1", "longest_chain": "3", "circles": "0", "still_recalled": "0"},
+		},
+		{
+			finding: "supersession", load: &imported{
+				[][2]string{{"v1", "active"}, {"v2", "superseded"}, {"v3", "active"}, {"f1", "forgotten"}, {"f2", "active"}},
+				[][2]string{{"v2", "v1"}, {"v3", "v2"}, {"f2", "f1"}},
+			},
+			status: "notice", ids: []string{"v1"}, note: "1 superseded memories that recall still finds", healed: "ok",
+		},
+		{
+			finding: "supersession", load: &imported{
+				[][2]string{{"v1", "superseded"}, {"v2", "superseded"}, {"v3", "superseded"}, {"below", "superseded"}, {"above", "active"}},
+				[][2]string{{"v2", "v1"}, {"v3", "v2"}, {"above", "v3"}, {"v1", "below"}, {"v1", "v3"}},
+			},
+			status: "defect", ids: []string{"v1", "v2", "v3"}, note: "1 circles", healed: "ok",
+			measured: map[string]string{"circles": "1"},
+		},
+		{
+			finding: "supersession", load: &imported{[][2]string{{"v1", "superseded"}, {"w1", "superseded"}, {"w2", "active"}}, [][2]string{{"w2", "w1"}}},
+			status: "notice", ids: []string{"v1"}, note: "superseded, by nothing that is there", healed: "ok",
+		},
+		{
+			finding: "supersession", setup: append(chain[:1:1], "CREATE (:Memory {id: 'gone'}), (:Memory {id: 'w1'}), (:Memory {id: 'w2'})",
+				"CONTRADICT 'v1' WITH 'v2'", "CONTRADICT 'v3' WITH 'gone'", "FORGET 'gone'", "CONTRADICT 'w1' WITH 'w2'", "RESOLVE 'w1' OVER 'w2'"),
+			status: "notice", edges: []string{"v1-CONTRADICTS->v2"}, note: "1 contradictions that nobody settled", healed: "ok",
+		},
+	}
+}
+
+func tierCases() []plantedCase {
+	return []plantedCase{
+		{finding: "tiers_and_decay", setup: []string{"CREATE (:Memory {id: 'm'})"}, status: "ok", note: "No node has a tier"},
+		{
+			finding: "tiers_and_decay",
+			setup: []string{`CREATE
+				(:Memory {id: 'stuck', content: 'old', tier: 'Working', created_at: datetime('2026-04-01T00:00Z')}),
+				(:Memory {id: 'young', content: 'new', tier: 'Working', created_at: datetime('2026-05-20T00:00Z')}),
+				(:Memory {id: 'used', content: 'kept', tier: 'Working', created_at: datetime('2026-04-01T00:00Z'), last_used: datetime('2026-05-30T00:00Z')}),
+				(:Memory {id: 'forgotten', content: 'let go', tier: 'Working', status: 'forgotten', created_at: datetime('2026-04-01T00:00Z')}),
+				(:Telemetry {id: 'trace', content: 'x', tier: 'Working', created_at: datetime('2026-04-01T00:00Z')}),
+				(:Memory {id: 'episode', content: 'a day', tier: 'Episodic', created_at: datetime('2024-04-01T00:00Z')}),
+				(:Memory {id: 'odd', content: 'b', tier: 'working', created_at: datetime('2026-05-31T00:00Z')}),
+				(:Memory {id: 'mute', tier: 'Canonical', created_at: datetime('2026-05-31T00:00Z')}),
+				(:Memory {id: 'linked', tier: 'Canonical'})-[:RELATED]->(:Topic {id: 'topic'})`},
+			status: "notice", ids: []string{"stuck", "odd", "mute"}, note: "1 Working memories were not used for 30 days", healed: "ok",
+			measured: map[string]string{"memories": "8", "stuck_working": "1", "never_promoted": "2", "without_creation_time": "1", "held_back": "0"},
+		},
+	}
+}
+
+func TestAuditIsAClause(t *testing.T) {
+	db := auditDB(t, "CREATE (:A {id: 'a', x: 1})-[:RELATED]->(:B {id: 'b'}), (:C {id: 'c'})")
+	for _, c := range []struct{ text, want string }{
+		{"AUDIT STRUCTURE ONLY orphans_and_dangling YIELD finding, nodes UNWIND nodes AS n MATCH (n:C) RETURN finding, n.id", "['orphans_and_dangling' 'c']"},
+		{"AUDIT STRUCTURE ONLY orphans_and_dangling, typed_edge_distribution YIELD finding AS f, measured WHERE f STARTS WITH 't' RETURN measured.types", "[1]"},
+		{"AUDIT STRUCTURE ONLY orphans_and_dangling YIELD score, nodeCount", "[null 1]"},
+		{"UNWIND [1, 2] AS x AUDIT STRUCTURE ONLY orphans_and_dangling YIELD nodeCount RETURN x, nodeCount", "[1 1] [2 1]"},
+		{"AUDIT STRUCTURE ONLY orphans_and_dangling WITH $o YIELD nodeCount", "[1]"},
+		{"AUDIT STRUCTURE ONLY orphans_and_dangling YIELD finding WITH finding AS f RETURN f", "['orphans_and_dangling']"},
+		{"AUDIT STRUCTURE YIELD finding RETURN count(*) > 5", "[true]"},
+		{"WITH 1 AS audit, 2 AS structure, 3 AS record RETURN audit + structure + record", "[6]"},
+		{"AUDIT STRUCTURE ONLY orphans_and_dangling YIELD nodes UNWIND nodes AS n FORGET n RETURN n.status", "['forgotten']"},
+	} {
+		res := query(t, db, c.text, map[string]any{"o": map[string]any{"limit": 1}})
+		var rows []string
+		for _, r := range res.Rows {
+			rows = append(rows, fmt.Sprint(r))
+		}
+		if got := strings.Join(rows, " "); got != c.want {
+			t.Errorf("%s\ngives %s\nwant  %s", c.text, got, c.want)
+		}
+	}
+	standalone := query(t, db, "AUDIT STRUCTURE", nil)
+	if len(standalone.Columns) != 14 || standalone.Columns[0] != "finding" {
+		t.Errorf("columns %v", standalone.Columns)
+	}
+}
+
+func TestAuditErrors(t *testing.T) {
+	db := auditDB(t, "CREATE (:A)")
+	for _, c := range []struct {
+		text string
+		code engram.Code
+		says string
+	}{
+		{"AUDIT STRUCTURE ONLY orphans", engram.CodeSyntaxError, "there is no finding `orphans`"},
+		{"AUDIT STRUCTURE ONLY supersesion", engram.CodeSyntaxError, "Did you mean `supersession`?"},
+		{"AUDIT STRUCTURE WITH {limt: 3}", engram.CodeSyntaxError, "Did you mean `limit`?"},
+		{"AUDIT STRUCTURE WITH $o", engram.CodeSyntaxError, "Did you mean `cursor`?"},
+		{"AUDIT STRUCTURE WITH {limit: 0}", engram.CodeArgumentError, "the option limit of an audit is an INTEGER from 1 to 10000, not 0"},
+		{"AUDIT STRUCTURE WITH {cursor: 3}", engram.CodeArgumentError, "the option cursor"},
+		{"AUDIT STRUCTURE WITH {cursor: 'x'}", engram.CodeArgumentError, "is no cursor"},
+		{"AUDIT STRUCTURE WITH {shrink: 'x'}", engram.CodeArgumentError, "a number"},
+		{"AUDIT STRUCTURE WITH {shrink: 2}", engram.CodeArgumentError, "the threshold shrink is from 0 to 1"},
+		{"AUDIT STRUCTURE SUGGEST SUGGEST", engram.CodeSyntaxError, "SUGGEST is given twice"},
+		{"AUDIT", engram.CodeSyntaxError, "expected STRUCTURE"},
+		{"AUDIT STRUCTURE FOO", engram.CodeSyntaxError, "expected ONLY, WITH {, SUGGEST, YIELD, WHERE"},
+		{"AUDIT STRUCTURE YIELD finding, node", engram.CodeSyntaxError, "Did you mean `nodes`?"},
+		{"AUDIT STRUCTURE YIELD finding MATCH (n)", engram.CodeSyntaxError, "can't end with MATCH"},
+		{"RECORD", engram.CodeSyntaxError, "expected AUDIT"},
+	} {
+		_, err := db.Query(context.Background(), c.text, map[string]any{"o": map[string]any{"cursr": "x"}})
+		if !engram.IsCode(err, c.code) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s\ngives %v\nwant %s: %s", c.text, err, c.code, c.says)
+		}
+	}
+}
+
+func TestAuditOnlyReads(t *testing.T) {
+	db := auditDB(t, "CREATE (:A)")
+	err := db.View(context.Background(), func(tx *engram.Tx) error {
+		_, err := tx.Query(context.Background(), "AUDIT STRUCTURE", nil)
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if writes, err := engram.Writes("AUDIT STRUCTURE SUGGEST"); writes || err != nil {
+		t.Errorf("writes %v, %v", writes, err)
+	}
+	if writes, err := engram.Writes("RECORD AUDIT"); !writes || err != nil {
+		t.Errorf("RECORD AUDIT writes %v, %v", writes, err)
+	}
+	before := db.Seq()
+	query(t, db, "AUDIT STRUCTURE", nil)
+	if db.Seq() != before {
+		t.Error("an audit committed something")
+	}
+	// In a transaction that wrote, it would not see that.
+	err = db.Update(context.Background(), func(tx *engram.Tx) error {
+		if _, err := tx.Query(context.Background(), "CREATE (:B)", nil); err != nil {
+			return err
+		}
+		_, err := tx.Query(context.Background(), "AUDIT STRUCTURE", nil)
+		return err
+	})
+	if !engram.IsCode(err, engram.CodeArgumentError) && !engram.IsCode(err, engram.CodeInvalidArgument) {
+		t.Errorf("after a write: %v", err)
+	}
+}
+
+func TestRecordAuditTellsATrend(t *testing.T) {
+	db := auditDB(t, "CREATE (:A {id: 'a'})-[:RELATED]->(:B {id: 'b'}), (:C)")
+	query(t, db, "RECORD AUDIT YIELD node RETURN node", nil)
+	if f := look(t, db, "owner_runtime_divergence"); f.measured["nodes_since_last"] != "0" || f.measured["edges_since_last"] != "0" || f.status != "ok" {
+		t.Errorf("%+v", f)
+	}
+	query(t, db, "MATCH ({id: 'a'})-[r]->(b) DELETE r", nil)
+	query(t, db, "CREATE (:D)", nil)
+	if f := look(t, db, "owner_runtime_divergence"); f.measured["nodes_since_last"] != "1" || f.measured["edges_since_last"] != "-1" || f.status != "notice" {
+		t.Errorf("%+v", f)
+	}
+	query(t, db, "RECORD AUDIT", nil)
+	if f := look(t, db, "owner_runtime_divergence"); f.measured["nodes_since_last"] != "0" || f.status != "ok" {
+		t.Errorf("after the next: %+v", f)
+	}
+	// It is left out of recall like all telemetry.
+	if res := query(t, db, "MATCH (r:AuditRecord) RETURN labels(r), r.relationships ORDER BY r.seq", nil); len(res.Rows) != 2 || fmt.Sprint(res.Rows[0]) != "[['AuditRecord', 'Telemetry'] 1]" {
+		t.Errorf("records %v", res.Rows)
+	}
+}
+
+func TestAuditKeepsToItsBudget(t *testing.T) {
+	db, err := engram.OpenMemory(&engram.Options{Now: auditNow, StatementSteps: 20_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for range 6 {
+		query(t, db, "UNWIND range(1, 4000) AS i CREATE (:N)", nil)
+	}
+	if _, err := db.Query(context.Background(), "AUDIT STRUCTURE", nil); !engram.IsCode(err, engram.CodeResourceExhausted) {
+		t.Errorf("over its steps: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := db.Query(ctx, "AUDIT STRUCTURE", nil); !engram.IsCode(err, engram.CodeCanceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
