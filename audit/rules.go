@@ -34,11 +34,15 @@ type work struct {
 func rules() []rule {
 	return []rule{
 		ownerRuntimeDivergence(),
+		indexDivergence(),
 		typedEdgeDistribution(),
 		orphansAndDangling(),
+		componentsAndHubs(),
 		selfModelConnectivity(),
 		supersession(),
+		duplicates(),
 		tiersAndDecay(),
+		embeddingCoverage(),
 	}
 }
 
@@ -53,4 +57,4 @@ func Thresholds() []Threshold {
 }
 
 // What the findings that follow are made with.
-var _, _, _ = (*audit).want, (*audit).wantAll, (*audit).listEdges
+var _, _ = (*audit).wantAll, (*audit).listEdges
