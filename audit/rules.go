@@ -42,6 +42,10 @@ func rules() []rule {
 		supersession(),
 		duplicates(),
 		tiersAndDecay(),
+		valueExecutionConsistency(),
+		wonderAuthenticity(),
+		schemaDrift(),
+		provenance(),
 		embeddingCoverage(),
 	}
 }
