@@ -76,6 +76,17 @@ func (v *Version) Weights(hops []Hop, buf []EdgeWeight) []EdgeWeight {
 	return buf
 }
 
+// WeightSlot returns the asserted weight of an edge, rounded to a float32, and
+// whether a number is asserted at all. It is for spreading, not for printing.
+func (v *Version) WeightSlot(s Slot) (w float32, ok bool) {
+	p, i := v.edges.at(s>>edgeBits), s&edgeMask
+	if p.flags == nil || p.weight == nil || p.flags[i]&3 == attrAbsent {
+		return 0, false
+	}
+	w = p.weight[i]
+	return w, w == w // NaN marks a weight that is no number
+}
+
 // LearnedSlot returns the learned weight of an edge, if there is one.
 func (v *Version) LearnedSlot(s Slot) (w float32, ok bool) {
 	p, i := v.edges.at(s>>edgeBits), s&edgeMask
