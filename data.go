@@ -62,6 +62,23 @@ func (d *Data) Create(name string) error {
 	return convert(d.data.Create(name, d.opts.graph()), "")
 }
 
+// Drop deletes a namespace, which must not be open, with everything in it. It is gone
+// in one step.
+func (d *Data) Drop(name string) error { return convert(d.data.Drop(name), "") }
+
+// Rename gives a namespace, which must not be open, a name that is free.
+func (d *Data) Rename(name, to string) error { return convert(d.data.Rename(name, to), "") }
+
+// SetMaxSize bounds the file of one namespace in bytes from its next opening on,
+// 32 MiB or more; 0: as Options.MaxSize says. It is not stored.
+func (d *Data) SetMaxSize(name string, size int64) error {
+	return convert(d.data.SetMaxSize(name, size), "")
+}
+
+// OwnerOf tells which process has a data directory open, of an error with CodeBusy:
+// its id, 0 when it is not known, and where it can be talked to, empty when nowhere.
+func OwnerOf(err error) (pid int, address string, ok bool) { return graph.OwnerOf(err) }
+
 // Namespaces lists the names, sorted.
 func (d *Data) Namespaces() ([]string, error) {
 	names, err := d.data.Names()

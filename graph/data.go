@@ -61,6 +61,47 @@ func (d *Data) Names() ([]string, error) {
 // SetAddress tells other processes where this one can be talked to.
 func (d *Data) SetAddress(address string) error { return wrap(d.data.SetAddress(address)) }
 
+// SetMaxSize bounds the file of one graph in bytes from its next opening on, 32 MiB
+// or more; 0: as DataOptions.MaxSize says.
+func (d *Data) SetMaxSize(name string, size int64) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	if size != 0 && size < dir.MinMaxSize {
+		return fail(InvalidArgument, "a bound of %d bytes is too small for any graph: give %d or more, or 0 for none of its own", size, int64(dir.MinMaxSize))
+	}
+	d.data.SetMaxSize(name, size)
+	return nil
+}
+
+// Drop deletes a graph, which must not be open, with everything in it.
+func (d *Data) Drop(name string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	return wrap(d.data.DropNamespace(name))
+}
+
+// Rename gives a graph, which must not be open, a name that is free.
+func (d *Data) Rename(name, to string) error {
+	for _, n := range []string{name, to} {
+		if err := CheckName(n); err != nil {
+			return err
+		}
+	}
+	return wrap(d.data.RenameNamespace(name, to))
+}
+
+// OwnerOf tells which process has a directory open, of an error with the code Busy:
+// its id, 0 when it is not known, and where it can be talked to, empty when nowhere.
+func OwnerOf(err error) (pid int, address string, ok bool) {
+	var busy *dir.BusyError
+	if !errors.As(err, &busy) {
+		return 0, "", false
+	}
+	return busy.Owner.PID, busy.Owner.Address, true
+}
+
 // Create makes an empty graph. It is on disk whole or not at all.
 func (d *Data) Create(name string, o *Options) error {
 	if err := CheckName(name); err != nil {

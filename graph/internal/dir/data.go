@@ -33,6 +33,7 @@ type Data struct {
 	lock   *os.File // nil until a namespace is created or opened, or SetAddress
 	locked bool     // decided: a reader on a directory without LOCK holds none
 	names  map[string]bool
+	sizes  map[string]int64 // bounds of single namespaces' files
 	closed bool
 }
 
@@ -203,8 +204,12 @@ func (d *Data) OpenNamespace(name string) (*Namespace, error) {
 	if err != nil {
 		return nil, err
 	}
+	maxSize, ok := d.sizes[name]
+	if !ok {
+		maxSize = d.opts.MaxSize
+	}
 	driver, err := bolt.Open(filepath.Join(path, graphName), &bolt.Options{
-		MaxSize: d.opts.MaxSize, ReadOnly: d.opts.ReadOnly, Acked: known.seq, Roots: known.roots,
+		MaxSize: maxSize, ReadOnly: d.opts.ReadOnly, Acked: known.seq, Roots: known.roots,
 	})
 	if err != nil {
 		return nil, err
