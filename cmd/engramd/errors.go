@@ -63,6 +63,10 @@ func report(w io.Writer, err error) int {
 	if errors.As(err, &missing) {
 		return exitNotFound
 	}
+	var refused *refusedError
+	if errors.As(err, &refused) {
+		return exitRefused
+	}
 	if errors.Is(err, errCheckFailed) {
 		return exitDamaged
 	}

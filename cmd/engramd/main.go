@@ -23,6 +23,7 @@ func main() {
 // grammar is the command line.
 type grammar struct {
 	Data      string `help:"Data directory." default:"./engram-data" env:"ENGRAM_HOME" placeholder:"DIR"`
+	Config    string `help:"Configuration file: a JSON object, flag → value." env:"ENGRAM_CONFIG" placeholder:"FILE"`
 	Namespace string `help:"Namespace inside the data directory; without it \"default\"." short:"n" placeholder:"NAME"`
 
 	Demo     demoCommand     `cmd:"" help:"Build a small memory in a temporary directory and show what can be asked of it."`
@@ -33,6 +34,8 @@ type grammar struct {
 	Remember rememberCommand `cmd:"" help:"Store a memory."`
 	Console  consoleCommand  `cmd:"" help:"Type EQL statements, or run a script from stdin."`
 	Import   importCommand   `cmd:"" help:"Import memories (JSON Lines) or a graph (CSV of nodes and edges)."`
+	Serve    serveCommand    `cmd:"" help:"Serve the data directory by HTTP."`
+	Token    tokenCommand    `cmd:"" help:"Make, list and revoke the tokens that a server takes."`
 	Stats    statsCommand    `cmd:"" help:"Show what a namespace holds."`
 	Check    checkCommand    `cmd:"" help:"Verify everything that is stored."`
 	Backup   backupCommand   `cmd:"" help:"Copy a namespace into a folder, checked."`
@@ -74,9 +77,19 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		}
 	}()
 	var g grammar
-	parser, err := kong.New(&g, kong.Name("engramd"), kong.Description(description), kong.Writers(out, errOut),
+	options := []kong.Option{
+		kong.Name("engramd"), kong.Description(description), kong.Writers(out, errOut),
 		kong.Exit(func(code int) { panic(exit(code)) }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+	}
+	if path := configPath(args); path != "" {
+		config, err := readConfig(path)
+		if err != nil {
+			return report(errOut, err)
+		}
+		options = append(options, kong.Resolvers(config))
+	}
+	parser, err := kong.New(&g, options...)
 	if err != nil {
 		return report(errOut, err)
 	}

@@ -55,10 +55,14 @@ func (a *app) withRebuilt(fn func(*engram.DB) error) (err error) {
 
 // withRegistry opens the data directory for fn and closes it again.
 func (a *app) withRegistry(how access, fn func(*server.Registry) error) (err error) {
+	return a.withRegistryOptions(server.RegistryOptions{Create: how == writing, ReadOnly: how == reading}, fn)
+}
+
+func (a *app) withRegistryOptions(o server.RegistryOptions, fn func(*server.Registry) error) (err error) {
 	if err := engram.CheckNamespace(a.namespace); err != nil {
 		return &usageError{err}
 	}
-	r, err := server.OpenRegistry(a.data, server.RegistryOptions{Create: how == writing, ReadOnly: how == reading})
+	r, err := server.OpenRegistry(a.data, o)
 	if engram.IsCode(err, engram.CodeNotFound) {
 		return fmt.Errorf("%w; engramd remember, import and console make one, --data names another", err)
 	}

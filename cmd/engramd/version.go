@@ -8,6 +8,12 @@ type versionCommand struct{}
 func (versionCommand) Help() string { return "Example:\n  engramd version" }
 
 func (versionCommand) Run(a *app) error {
+	a.printf("engramd %s\n", version())
+	return nil
+}
+
+// version tells which engramd it is.
+func version() string {
 	version, revision, dirty := "(devel)", "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if v := info.Main.Version; v != "" {
@@ -22,6 +28,5 @@ func (versionCommand) Run(a *app) error {
 			}
 		}
 	}
-	a.printf("engramd %s%s%s\n", version, revision, dirty)
-	return nil
+	return version + revision + dirty
 }

@@ -98,7 +98,6 @@ var ErrNothingToSearch = errors.New("the query has no word to search for, and th
 // ties are broken by external id.
 func Run(ctx context.Context, g access.Reader, o Options) ([]Row, error) {
 	r := newRun(ctx, g, o)
-	defer r.release()
 	if err := r.find(); err != nil {
 		return nil, err
 	}
@@ -122,15 +121,6 @@ func newRun(ctx context.Context, g access.Reader, o Options) *run {
 		t = *o.Tuning
 	}
 	return &run{ctx: ctx, g: g, o: o, t: t, ids: ids{g: g}}
-}
-
-// release gives back the memory that the next run can use.
-func (r *run) release() {
-	if r.spread != nil {
-		r.spread.Release()
-		r.spread = nil
-	}
-	r.candidates.release()
 }
 
 // find gathers the candidates.

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"engram"
+	"engram/server"
+	"engram/server/token"
+)
+
+type serveCommand struct {
+	Listen    string        `help:"Where to listen: address:port, or unix:PATH; by default ${default}." default:"127.0.0.1:7463" env:"ENGRAM_LISTEN" placeholder:"ADDRESS"`
+	TLSCert   string        `help:"Certificate, as PEM; with --tls-key." env:"ENGRAM_TLS_CERT" placeholder:"FILE"`
+	TLSKey    string        `help:"Key of the certificate, as PEM." env:"ENGRAM_TLS_KEY" placeholder:"FILE"`
+	TokenFile string        `help:"File of the token that may do everything; without it \"token\" in the data directory." env:"ENGRAM_TOKEN_FILE" placeholder:"FILE"`
+	Host      []string      `help:"A name of this server that requests may have, beside localhost and 127.0.0.1. Repeatable." placeholder:"NAME" sep:"none"`
+	Origin    []string      `help:"An origin, such as https://notes.example, whose web pages may send requests. Repeatable." placeholder:"ORIGIN" sep:"none"`
+	Backups   string        `help:"Folder for backups that clients ask for; without it they are refused." env:"ENGRAM_BACKUPS" placeholder:"DIR"`
+	Loaded    int           `help:"How many namespaces are loaded at a time, by default ${default}." default:"64" placeholder:"N"`
+	Idle      time.Duration `help:"How long an unused namespace stays loaded, by default ${default}." default:"10m" placeholder:"DURATION"`
+	Rate      int           `help:"Requests a second of one token; 0: no bound. By default ${default}." default:"5000" placeholder:"N"`
+	LogFormat string        `help:"How to log to stderr: text or json; by default ${default}." default:"text" enum:"text,json" placeholder:"FORMAT"`
+	LogLevel  string        `help:"What to log: debug, info, warn or error; by default ${default}." default:"info" enum:"debug,info,warn,error" placeholder:"LEVEL"`
+}
+
+// Help is shown by --help.
+func (serveCommand) Help() string {
+	return `Serves the data directory by HTTP until it is interrupted. Every request needs a token, also on this machine; the first start
+makes one. What the routes are, GET /v1/openapi.json tells. An address that other machines reach is refused without TLS and a
+token that was made before.
+
+Settings may stand in a file, --config FILE or ENGRAM_CONFIG: {"listen": "127.0.0.1:7463", "backups": "/srv/backups"}. A flag goes
+before the environment, that before the file.
+
+Examples:
+  engramd serve
+  engramd serve --listen 0.0.0.0:7463 --tls-cert cert.pem --tls-key key.pem --host memory.example
+  curl -H "Authorization: Bearer $(cat engram-data/token)" -H 'Content-Type: application/json' \
+    -d '{"query": "where does Ann live?"}' http://127.0.0.1:7463/v1/recall`
+}
+
+// refusedError is what policy refuses.
+type refusedError struct{ text string }
+
+func (e *refusedError) Error() string { return e.text }
+
+// shutdownWait bounds how long requests may go on once the server ends.
+const shutdownWait = 10 * time.Second
+
+func (c *serveCommand) Run(a *app) error {
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		return &usageError{errors.New("--tls-cert and --tls-key go together")}
+	}
+	if err := engram.CheckNamespace(a.namespace); err != nil {
+		return &usageError{err}
+	}
+	tokens := token.Open(a.data, &token.Options{File: c.TokenFile})
+	if err := c.mayListen(tokens); err != nil {
+		return err
+	}
+	return a.withRegistryOptions(server.RegistryOptions{Create: true, MaxLoaded: c.Loaded, Idle: c.Idle}, func(r *server.Registry) error {
+		if err := r.Create(a.namespace); err != nil && !engram.IsCode(err, engram.CodeExists) {
+			return err
+		}
+		if _, err := tokens.Ensure(); err != nil {
+			return err
+		}
+		return c.serve(a, r, tokens)
+	})
+}
+
+// mayListen refuses what would let other machines in without TLS and a token.
+func (c *serveCommand) mayListen(tokens *token.Store) error {
+	if strings.HasPrefix(c.Listen, "unix:") {
+		if c.TLSCert != "" {
+			return &usageError{errors.New("--tls-cert does nothing on a Unix socket")}
+		}
+		return nil
+	}
+	host, _, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return &usageError{fmt.Errorf("--listen %s: want address:port, such as 127.0.0.1:7463, or unix:PATH", c.Listen)}
+	}
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	if c.TLSCert == "" {
+		return &refusedError{fmt.Sprintf("refused to listen on %s without TLS: other machines reach it. Give --tls-cert and --tls-key, or listen on 127.0.0.1", c.Listen)}
+	}
+	if _, err := os.Stat(tokens.File()); errors.Is(err, fs.ErrNotExist) {
+		return &refusedError{fmt.Sprintf("refused to listen on %s without a token: other machines reach it. Make one first: engramd token rotate", c.Listen)}
+	}
+	return nil
+}
+
+func (c *serveCommand) serve(a *app, r *server.Registry, tokens *token.Store) error {
+	s, err := server.New(r, server.Config{
+		Tokens: tokens, Hosts: c.Host, Origins: c.Origin, BackupDir: c.Backups, Version: version(), Rate: noBound(c.Rate), Log: c.logger(a.err),
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Shutdown(context.WithoutCancel(a.ctx)) }() // an earlier one has told
+	l, url, err := c.listen()
+	if err != nil {
+		return err
+	}
+	if err := r.SetAddress(url); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	a.printf("engramd %s serves %s at %s\nThe token is in %s. Stop it with Ctrl-C.\n", version(), a.data, url, tokens.File())
+	served := make(chan error, 1)
+	go func() {
+		if c.TLSCert != "" {
+			served <- s.ServeTLS(l, c.TLSCert, c.TLSKey)
+			return
+		}
+		served <- s.Serve(l)
+	}()
+	select {
+	case err := <-served:
+		return err
+	case <-a.ctx.Done():
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), shutdownWait)
+	defer cancel()
+	if err := s.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if err := <-served; err != nil {
+		return err
+	}
+	a.printf("stopped\n")
+	return nil
+}
+
+// noBound makes a flag's 0 what the server takes for none.
+func noBound(n int) int {
+	if n <= 0 {
+		return -1
+	}
+	return n
+}
+
+// listen opens the address and tells the URL of it.
+func (c *serveCommand) listen() (net.Listener, string, error) {
+	if path, ok := strings.CutPrefix(c.Listen, "unix:"); ok {
+		return listenUnix(path)
+	}
+	scheme := "http"
+	if c.TLSCert != "" {
+		if _, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey); err != nil {
+			return nil, "", fmt.Errorf("--tls-cert %s: %w", c.TLSCert, err)
+		}
+		scheme = "https"
+	}
+	l, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return nil, "", fmt.Errorf("cannot listen on %s: %w", c.Listen, err)
+	}
+	return l, scheme + "://" + l.Addr().String(), nil
+}
+
+// listenUnix listens on a socket that only this user may open. It is made aside and
+// gets its name when its mode is right, in place of one that nobody listens on.
+func listenUnix(path string) (net.Listener, string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, "", err
+	}
+	if c, err := net.Dial("unix", path); err == nil {
+		return nil, "", errors.Join(fmt.Errorf("%s: somebody listens there already", path), c.Close())
+	}
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode()&fs.ModeSocket == 0 {
+			return nil, "", fmt.Errorf("%s is there already, and no socket", path)
+		}
+		if err := os.Remove(path); err != nil {
+			return nil, "", err
+		}
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".engramd-") // mode 0700
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	aside := filepath.Join(dir, "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: aside, Net: "unix"})
+	if err != nil {
+		return nil, "", err
+	}
+	l.SetUnlinkOnClose(false)
+	if err := errors.Join(os.Chmod(aside, 0o600), os.Rename(aside, path)); err != nil {
+		return nil, "", errors.Join(err, l.Close())
+	}
+	return &unixListener{Listener: l, path: path}, "unix:" + path, nil
+}
+
+// unixListener removes its socket when it is closed.
+type unixListener struct {
+	net.Listener
+	path string
+}
+
+// Close stops listening.
+func (l *unixListener) Close() error {
+	_ = os.Remove(l.path) // somebody else may have
+	return l.Listener.Close()
+}
+
+func (c *serveCommand) logger(w io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(c.LogLevel)) // the parser has checked it
+	opts := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}

@@ -1,0 +1,19 @@
+package server
+
+// Route is what tests know about a route.
+type Route struct {
+	Method, Pattern, Scope string
+	Body, Stream, Global   bool
+	Writes                 bool
+}
+
+// Routes are all routes of a server, for tests that must not forget one.
+func (s *Server) Routes() []Route {
+	var out []Route
+	for _, r := range s.table {
+		out = append(out, Route{
+			Method: r.method, Pattern: r.pattern, Scope: string(r.scope), Body: r.body != noBody, Stream: r.stream, Global: r.global, Writes: r.writes,
+		})
+	}
+	return out
+}
