@@ -39,14 +39,16 @@ type found struct {
 	ids          []string // of its nodes
 	edges        []string // from-TYPE->to
 	measured     map[string]string
+	parts        []string
 	statements   []string
 }
 
 // look audits one finding by the clause.
 func look(t *testing.T, db *engram.DB, finding string) found {
 	t.Helper()
-	res := query(t, db, "AUDIT STRUCTURE ONLY "+finding+` WITH {limit: 10000} SUGGEST YIELD status, note, nodes, relationships, measured, statement
-		RETURN status, note, [n IN nodes | n.id] AS ids, [r IN relationships | startNode(r).id + '-' + type(r) + '->' + endNode(r).id] AS edges, measured, statement`, nil)
+	res := query(t, db, "AUDIT STRUCTURE ONLY "+finding+` WITH {limit: 10000} SUGGEST YIELD status, note, nodes, relationships, measured, parts, statement
+		RETURN status, note, [n IN nodes | n.id] AS ids, [r IN relationships | startNode(r).id + '-' + type(r) + '->' + endNode(r).id] AS edges, measured,
+			[p IN parts | p.group + ': ' + p.name + ' (' + p.count + '): ' + coalesce(p.note, '')] AS parts, statement`, nil)
 	if len(res.Rows) == 0 {
 		t.Fatalf("no row for %s", finding)
 	}
@@ -62,9 +64,12 @@ func look(t *testing.T, db *engram.DB, finding string) found {
 	for _, e := range row[4].AsMap().Entries {
 		f.measured[e.Key] = e.Value.String()
 	}
+	for _, v := range row[5].AsList() {
+		f.parts = append(f.parts, v.AsString())
+	}
 	for _, r := range res.Rows {
-		if !r[5].IsNull() {
-			f.statements = append(f.statements, r[5].AsString())
+		if !r[6].IsNull() {
+			f.statements = append(f.statements, r[6].AsString())
 		}
 	}
 	return f
@@ -82,6 +87,7 @@ type plantedCase struct {
 	edges    []string
 	measured map[string]string // some of them
 	note     string            // a part of it
+	parts    []string          // exactly those, as group: name (count): note; nil: not looked at
 	// healed is the status after the suggested statements were run; "": none are.
 	healed string
 }
@@ -135,6 +141,9 @@ func TestFindingsNameWhatWasPlanted(t *testing.T) {
 			if !slices.Equal(f.ids, c.ids) || !slices.Equal(f.edges, c.edges) {
 				t.Errorf("it names %v %v, want %v %v", f.ids, f.edges, c.ids, c.edges)
 			}
+			if c.parts != nil && !slices.Equal(f.parts, c.parts) {
+				t.Errorf("its parts are\n%s\nwant\n%s", strings.Join(f.parts, "\n"), strings.Join(c.parts, "\n"))
+			}
 			for _, name := range slices.Sorted(maps.Keys(c.measured)) {
 				if f.measured[name] != c.measured[name] {
 					t.Errorf("%s is %s, want %s", name, f.measured[name], c.measured[name])
@@ -157,7 +166,7 @@ func TestFindingsNameWhatWasPlanted(t *testing.T) {
 }
 
 func plantedCases() []plantedCase {
-	return slices.Concat(selfCases(), supersessionCases(), tierCases())
+	return slices.Concat(selfCases(), supersessionCases(), tierCases(), valueCases(), wonderCases(), driftCases(), provenanceCases())
 }
 
 func selfCases() []plantedCase {
@@ -255,6 +264,148 @@ func tierCases() []plantedCase {
 				(:Memory {id: 'linked', tier: 'Canonical'})-[:RELATED]->(:Topic {id: 'topic'})`},
 			status: "notice", ids: []string{"stuck", "odd", "mute"}, note: "1 Working memories were not used for 30 days", healed: "ok",
 			measured: map[string]string{"memories": "8", "stuck_working": "1", "never_promoted": "2", "without_creation_time": "1", "held_back": "0"},
+		},
+	}
+}
+
+func valueCases() []plantedCase {
+	predictions := func(n int) string {
+		return fmt.Sprintf("UNWIND range(1, %d) AS i CREATE (:Prediction {id: 'p' + i, confidence: 0.5})", n)
+	}
+	values := []string{
+		predictions(30),
+		`CREATE (:Value {id: 'held', content: 'a'})<-[:EXEMPLIFIES]-(:Execution {id: 'e1'}),
+		(:Value {id: 'broken', content: 'b'})<-[:CONTRADICTS]-(:Execution {id: 'e2'}),
+		(:Value {id: 'idle', content: 'c'})<-[:EXEMPLIFIES]-(:Note {id: 'n1'}),
+		(:Value {id: 'foreseen', content: 'd'}), (:Value {id: 'failed', content: 'e'}), (:Value {id: 'unknown', content: 'f'})`,
+		`MATCH (p {id: 'p1'}), (v {id: 'foreseen'}) SET p.outcome = true, p.confidence = 0.75 CREATE (p)-[:REFERENCES]->(v)`,
+		`MATCH (p {id: 'p2'}), (v {id: 'failed'}) SET p.outcome = false, p.confidence = 0.5 CREATE (p)-[:REFERENCES]->(v)`,
+		`MATCH (p {id: 'p3'}), (v {id: 'unknown'}) CREATE (p)-[:REFERENCES]->(v)`,
+	}
+	return []plantedCase{
+		{
+			finding: "value_execution_consistency", setup: []string{predictions(29), "CREATE (:Value {id: 'v'})"}, status: "deferred",
+			note: "There are 29 predictions, and it takes 30", measured: map[string]string{"predictions": "29"},
+		},
+		{
+			finding: "value_execution_consistency", setup: values, status: "notice", ids: []string{"broken", "idle", "failed", "unknown"},
+			note: "Of 6 values, 2 conflict", measured: map[string]string{
+				"supported": "2", "conflicting": "2", "untested": "2", "predictions_with_outcome": "2", "came_true": "0.5", "brier": "0.15625",
+			},
+		},
+		{
+			finding: "value_execution_consistency", setup: append(values[:4:4], "MATCH (v:Value) WHERE v.id <> 'held' AND v.id <> 'foreseen' DETACH DELETE v"),
+			status: "ok", note: "Of 2 values, 2 are supported",
+		},
+	}
+}
+
+// questions makes open questions with the given pulls and uncertainties.
+func questions(pull, doubt []float64) string {
+	return fmt.Sprintf(`UNWIND range(0, %d) AS i CREATE (:OpenQuestion {id: 'q' + i, pull: %v[i]})-[:REFERENCES]->(:Prediction {uncertainty: %v[i]})`,
+		len(pull)-1, strings.ReplaceAll(fmt.Sprint(pull), " ", ","), strings.ReplaceAll(fmt.Sprint(doubt), " ", ","))
+}
+
+func wonderCases() []plantedCase {
+	up, same := make([]float64, 30), make([]float64, 30)
+	follows, apart := make([]float64, 30), make([]float64, 30)
+	for i := range up {
+		n := i + 1
+		up[i], same[i] = float64(n), 1
+		follows[i] = float64(n/2+n*5%7) / 100
+		apart[i] = float64(n*7%30+n/3) / 100
+	}
+	// rho and p by an independent computation: ranks with ties, the density integrated.
+	return []plantedCase{
+		{
+			finding: "wonder_authenticity", setup: []string{questions(up[:29], follows[:29]), "CREATE (:OpenQuestion {pull: 3}), (:OpenQuestion)-[:REFERENCES]->(:Prediction {uncertainty: 0.1})"},
+			status: "deferred", note: "There are 29 pairs", measured: map[string]string{"pairs": "29", "open_questions": "31"},
+		},
+		{
+			finding: "wonder_authenticity", setup: []string{questions(up, follows)}, status: "ok",
+			note: "rho 0.91, n 30, p 2.6e-12", measured: map[string]string{"rho": "0.9113396423018297"},
+		},
+		{
+			finding: "wonder_authenticity", setup: []string{questions(up, apart)}, status: "notice",
+			note: "rho 0.18, n 30, p 0.33",
+		},
+		{finding: "wonder_authenticity", setup: []string{questions(same, follows)}, status: "notice", note: "All 30 pulls are 1: uniform weights"},
+		{finding: "wonder_authenticity", setup: []string{questions(up, same)}, status: "notice", note: "All 30 predictions are equally uncertain"},
+	}
+}
+
+func driftCases() []plantedCase {
+	return []plantedCase{
+		{finding: "schema_drift", status: "unknown", note: "No statement was counted"},
+		{
+			finding: "schema_drift", setup: []string{
+				"CREATE (:Person {name: 'Ada', mail: 'a@b'})-[:KNOWS]->(:Person {name: 'Bob'})",
+				"MATCH (p:Person)-[:KNOWS]->(q) WHERE p.name = 'Ada' RETURN p.mail, q.name, q.content",
+			},
+			status: "ok", note: "What the counted statements read was written", parts: []string{},
+			measured: map[string]string{"statements": "2", "dead_reads": "0", "moved": "0", "past_owner": "0", "never_read": "0"},
+		},
+		{
+			finding: "schema_drift", setup: []string{
+				"CREATE (:Person {name: 'Ada'})-[:KNOWS]->(:Robot {name: 'Bob', volts: 3}), (:Robot)-[:FEEDS]->(:Person)",
+				"MATCH (p:Persons)-[:KNOWS|LIKES]->(q) WHERE p.name = 'Ada' RETURN q.nmae, q[$key]",
+				"MATCH (p:Person) RETURN p.name",
+			},
+			status: "notice", note: "3 names are read and nothing ever wrote them; 3 names are there and were never read",
+			parts: []string{
+				"dead read: label Persons (1): nothing ever wrote it; it is singular or plural of Person",
+				"dead read: type LIKES (1): nothing ever wrote it",
+				"dead read: property nmae (1): nothing ever wrote it",
+				"never read: label Robot (1): no statement that was counted read it",
+				"never read: type FEEDS (1): no statement that was counted read it",
+				"never read: property volts (1): no statement that was counted read it",
+				"computed: q[$key] (1): only a run knows the name",
+			},
+		},
+		{ // the producer of userId writes user_id since; that of total still writes both
+			finding: "schema_drift", setup: []string{
+				"CREATE (:Order {userId: 1, total: 5})", "CREATE (:Order {user_id: 2, totals: 5, total: 6})",
+				"MATCH (o:Order) RETURN o.userId, o.user_id, o.total, o.totals",
+			},
+			status: "notice", note: "1 names are read whose producer seems to have moved",
+			parts: []string{"moved: property userId (1): last written at transaction 2; it differs by hyphens or underscores from user_id, written since transaction 3"},
+		},
+		{
+			finding: "schema_drift", setup: []string{
+				"CREATE CONSTRAINT FOR (p:Person) REQUIRE p.email IS UNIQUE", "CREATE (:Person {email: 'a'}), (:Firm {email: 'b'}), (:Person:Firm {email: 'c'})",
+				"MATCH (p:Person) RETURN p.email", "MATCH (f:Firm) RETURN f.email", "MATCH (b:Person:Firm) RETURN b.email", "MATCH (x) RETURN x.email",
+			},
+			status: "notice", note: "1 accesses go past the labels", parts: []string{"past owner: Firm.email (2): a constraint declares it for Person"},
+		},
+	}
+}
+
+func provenanceCases() []plantedCase {
+	return []plantedCase{
+		{
+			finding: "provenance", setup: []string{"CREATE (:Memory {id: 'a', content: 'x'}), (:Verdict {id: 'v'})-[:REFERENCES]->(:Memory {id: 'b'})"},
+			status: "ok", note: "No memory says where it comes from", measured: map[string]string{"memories": "1", "absent": "1", "present": "0"},
+		},
+		{
+			finding: "provenance", setup: []string{
+				`CREATE (:Memory {id: 'told', content: 'a', origin: 'user'}), (:Memory {id: 'bundle', content: 'b', provenance: '{"file": "x.md"}'}),
+				(:Memory {id: 'silent', content: 'c'}), (:Memory {id: 'blank', content: 'd', origin: ' '}), (:Memory {id: 'number', content: 'e', source: 7}),
+				(:Memory {id: 'torn', content: 'f', provenance: '{"file": '}), (:Topic {id: 'no content'}), (:Telemetry {id: 'trace', content: 'g'}),
+				(:Answer {id: 'good', receipt: '{"version": 1, "rows": [{"id": "told", "score": 1}], "seeds": []}'}),
+				(:Answer {id: 'lost', receipt: '{"version": 1, "rows": [{"id": "gone", "score": 1}], "seeds": [{"id": "told"}]}'}),
+				(:Answer {id: 'odd', receipt: 'yes'}),
+				(:Verdict {id: 'about', content: 'h'})-[:REFERENCES]->(:Memory {id: 'other', content: 'i', origin: 'user'}),
+				(:Verdict {id: 'alone'})-[:RELATED]->(:Verdict {id: 'alone too'})`,
+			},
+			status: "notice", ids: []string{"silent", "blank", "number", "torn", "lost", "odd", "alone", "alone too"},
+			note: "3 memories say it in a way that cannot be read; 1 do not say where they come from", measured: map[string]string{
+				"memories": "7", "present": "3", "absent": "1", "unreadable": "3", "receipts": "3", "receipts_unreadable": "1",
+				"receipts_pointing_nowhere": "1", "verdicts_without_candidate": "2",
+			},
+			parts: []string{
+				"present: origin (2): ", "present: provenance (1): ", "unreadable: it begins like JSON and is none (1): ",
+				"unreadable: it is a INTEGER, not a STRING (1): ", "unreadable: it is blank (1): ",
+			},
 		},
 	}
 }

@@ -21,7 +21,7 @@ func TestLayersStay(t *testing.T) {
 		{"DROP LAYER gone", "[]"},
 		{"MATCH (n {id: 'me'}) DECLARE SELF n", "[]"},
 		{"MATCH (n:Value) DECLARE PILLAR n AS n.id RETURN count(*)", "[[2]]"},
-		{"DECLARE PILLAR null AS 'v2'", "[]"},
+		{"DROP PILLAR 'v2'", "[]"},
 	})
 	if r, err := db.Check(context.Background()); err != nil || len(r.Problems) > 0 {
 		t.Errorf("check: %v, %v", r, err)
@@ -39,7 +39,9 @@ func TestLayersStay(t *testing.T) {
 		{layers, "[[pirate 4 9 true false true]]"},
 		{pillars, "[[self null me] [pillar v1 v1]]"},
 		{"MATCH (n {id: 'v1'}) DELETE n", "[]"},
-		{pillars, "[[self null me] [pillar v1 null]]"},
+		{pillars, "[[self null me]]"},
+		{"CREATE (n:Value {id: 'v3'}) WITH n DECLARE PILLAR n AS 'v1'", "[]"},
+		{pillars, "[[self null me] [pillar v1 v3]]"},
 	})
 	if r, err := db.Check(context.Background()); err != nil || len(r.Problems) > 0 {
 		t.Errorf("check: %v, %v", r, err)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"sync"
 )
 
 // Result is what a spread left behind.
@@ -20,8 +21,36 @@ type Result struct {
 	// EdgesFollowed counts edges that activation went over.
 	EdgesFollowed int
 
-	nodes []state
-	index table
+	*scratch
+}
+
+// scratch is the memory of a spread, kept for the next one: it would be most of what
+// a spread allocates.
+type scratch struct {
+	nodes     []state
+	index     table
+	activated []Activated
+	factors   []uint64
+	sorted    []uint64
+	ids       []ID
+}
+
+var scratches = sync.Pool{New: func() any { return &scratch{} }}
+
+func newResult() *Result {
+	s := scratches.Get().(*scratch)
+	s.nodes, s.activated = s.nodes[:0], s.activated[:0]
+	s.index.clear()
+	return &Result{scratch: s}
+}
+
+// Release gives the memory of the result back. It is not to be used afterwards,
+// nor is Nodes. Not calling it costs time, nothing else.
+func (r *Result) Release() {
+	if r.scratch != nil {
+		scratches.Put(r.scratch)
+		r.scratch, r.Nodes = nil, nil
+	}
 }
 
 // state is what is known of a touched node. Amounts are in units of 1/one.
@@ -49,7 +78,7 @@ func Spread(ctx context.Context, src Source, seeds []Seed, params Params) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	s := &spread{src: src, p: p, restart: uint64(p.Restart * float64(restartUnit)), res: &Result{}}
+	s := &spread{src: src, p: p, restart: uint64(p.Restart * float64(restartUnit)), res: newResult()}
 	if err := s.plant(seeds, 0); err != nil {
 		return nil, err
 	}
@@ -74,7 +103,6 @@ type spread struct {
 	full    bool // MaxEdges was met: no further rounds
 
 	hitNodes, hitEdges, hitPerNode bool
-	factors, sorted                []uint64
 }
 
 // plant gives the seeds their shares of unit; unit 0 stands for their sum.
@@ -163,11 +191,7 @@ func (s *spread) round(ctx context.Context) (bool, error) {
 // visit hands the edges of every node of the frontier to fn, and then turns what
 // arrived into residuals.
 func (s *spread) visit(ctx context.Context, frontier []int32, fn func(k int, edges []Edge)) error {
-	ids := make([]ID, len(frontier))
-	for k, i := range frontier {
-		ids[k] = s.res.nodes[i].id
-	}
-	err := s.src.Edges(ctx, ids, func(k int, edges []Edge) error {
+	err := s.src.Edges(ctx, s.idsOf(frontier), func(k int, edges []Edge) error {
 		if !s.full {
 			fn(k, edges)
 		}
@@ -182,6 +206,15 @@ func (s *spread) visit(ctx context.Context, frontier []int32, fn func(k int, edg
 		st.incoming = 0
 	}
 	return nil
+}
+
+func (s *spread) idsOf(nodes []int32) []ID {
+	ids := s.res.ids[:0]
+	for _, i := range nodes {
+		ids = append(ids, s.res.nodes[i].id)
+	}
+	s.res.ids = ids
+	return ids
 }
 
 // frontier lists the nodes with residual. Where a limit could be met they are
@@ -212,11 +245,7 @@ func (s *spread) frontier() []int32 {
 func (s *spread) roomFor(frontier []int32) bool {
 	edges := len(frontier) * s.p.EdgesPerNode * tiesAllowed
 	if sizer, ok := s.src.(Sizer); ok {
-		ids := make([]ID, len(frontier))
-		for k, i := range frontier {
-			ids[k] = s.res.nodes[i].id
-		}
-		edges = min(edges, sizer.Size(ids))
+		edges = min(edges, sizer.Size(s.idsOf(frontier)))
 	}
 	return s.res.EdgesFollowed+edges <= s.p.MaxEdges && len(s.res.nodes)+edges <= s.p.MaxNodes
 }
@@ -236,7 +265,7 @@ func (s *spread) push(from int32, edges []Edge) {
 	st.kept += r * s.restart / restartUnit
 	onward := r - r*s.restart/restartUnit
 	for k, e := range edges {
-		share := mulDiv(onward, s.factors[k], total)
+		share := mulDiv(onward, s.res.factors[k], total)
 		if share == 0 {
 			continue
 		}
@@ -262,7 +291,7 @@ func (s *spread) afford(edges int) bool {
 // are the weakest.
 func (s *spread) makeRoom(edges []Edge) {
 	if len(s.res.nodes)+len(edges) > s.p.MaxNodes {
-		sort.Sort(&strongest{edges, s.factors, s.src})
+		sort.Sort(&strongest{edges, s.res.factors, s.src})
 	}
 }
 
@@ -307,13 +336,13 @@ func (s *spread) leadsBack(from, to int32) bool {
 const tiesAllowed = 16
 
 // open gives each edge its factor, drops closed ones, and of too many keeps the
-// strongest. It changes edges. The factors are left in s.factors.
+// strongest. It changes edges. The factors are left in s.res.factors.
 func (s *spread) open(edges []Edge) ([]Edge, uint64) {
 	kept := edges[:0]
-	s.factors = s.factors[:0]
+	s.res.factors = s.res.factors[:0]
 	for _, e := range edges {
 		if f := s.factor(e); f > 0 {
-			kept, s.factors = append(kept, e), append(s.factors, f)
+			kept, s.res.factors = append(kept, e), append(s.res.factors, f)
 		}
 	}
 	if len(kept) > s.p.EdgesPerNode {
@@ -321,7 +350,7 @@ func (s *spread) open(edges []Edge) ([]Edge, uint64) {
 		kept = s.capped(kept)
 	}
 	var total uint64
-	for _, f := range s.factors {
+	for _, f := range s.res.factors {
 		total += f
 	}
 	return kept, total
@@ -331,21 +360,25 @@ func (s *spread) open(edges []Edge) ([]Edge, uint64) {
 // or go together: a choice among equals would say nothing, and asking for their
 // ids would cost more than all the rest.
 func (s *spread) capped(edges []Edge) []Edge {
-	s.sorted = append(s.sorted[:0], s.factors...)
-	slices.Sort(s.sorted)
-	least := s.sorted[len(s.sorted)-s.p.EdgesPerNode]
-	at, _ := slices.BinarySearch(s.sorted, least)
-	if len(s.sorted)-at > s.p.EdgesPerNode*tiesAllowed {
+	s.res.sorted = append(s.res.sorted[:0], s.res.factors...)
+	least := nthLargest(s.res.sorted, s.p.EdgesPerNode)
+	reaching := 0
+	for _, f := range s.res.factors {
+		if f >= least {
+			reaching++
+		}
+	}
+	if reaching > s.p.EdgesPerNode*tiesAllowed {
 		least++
 	}
 	kept, n := edges[:0], 0
 	for k, e := range edges {
-		if s.factors[k] >= least {
-			kept, s.factors[n] = append(kept, e), s.factors[k]
+		if s.res.factors[k] >= least {
+			kept, s.res.factors[n] = append(kept, e), s.res.factors[k]
 			n++
 		}
 	}
-	s.factors = s.factors[:n]
+	s.res.factors = s.res.factors[:n]
 	return kept
 }
 
@@ -355,6 +388,39 @@ func (s *spread) factor(e Edge) uint64 {
 		f = min(f*min(max(s.p.Factor(s.step, e.Type, e.Out), 0), factorMax), factorMax)
 	}
 	return uint64(f * float64(factorOne))
+}
+
+// nthLargest returns what stands at place n, from 1, of values in falling order. It
+// reorders them (Hoare's quickselect, 1961).
+func nthLargest(values []uint64, n int) uint64 {
+	low, high := 0, len(values)-1
+	for low < high {
+		a, b, c := values[low], values[(low+high)/2], values[high]
+		pivot := max(min(a, b), min(max(a, b), c))
+		i, j := low, high
+		for i <= j {
+			for values[i] > pivot {
+				i++
+			}
+			for values[j] < pivot {
+				j--
+			}
+			if i <= j {
+				values[i], values[j] = values[j], values[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case n-1 <= j:
+			high = j
+		case n-1 >= i:
+			low = i
+		default:
+			return values[n-1]
+		}
+	}
+	return values[n-1]
 }
 
 type strongest struct {
@@ -393,7 +459,7 @@ func (s *strongest) Swap(i, j int) {
 
 func (s *spread) settle() *Result {
 	r := s.res
-	r.Nodes = make([]Activated, 0, len(r.nodes))
+	r.Nodes = r.activated
 	for i := range r.nodes {
 		st := &r.nodes[i]
 		st.kept += st.residual * s.restart / restartUnit
@@ -404,6 +470,7 @@ func (s *spread) settle() *Result {
 			})
 		}
 	}
+	r.activated = r.Nodes
 	if !s.p.Unsorted {
 		slices.SortFunc(r.Nodes, func(a, b Activated) int {
 			if a.Activation != b.Activation {

@@ -22,7 +22,7 @@ func Steps(ctx context.Context, src Source, seeds []Seed, params Params) (*Resul
 	if err != nil {
 		return nil, err
 	}
-	s := &spread{src: src, p: p, restart: restartUnit, res: &Result{}}
+	s := &spread{src: src, p: p, restart: restartUnit, res: newResult()}
 	if err := s.plant(seeds, heaviest(seeds)); err != nil {
 		return nil, err
 	}
@@ -70,10 +70,10 @@ func (s *spread) copyOn(from int32, amount uint64, edges []Edge) {
 		return
 	}
 	s.makeRoom(edges)
-	strong := slices.Max(s.factors[:len(edges)])
+	strong := slices.Max(s.res.factors[:len(edges)])
 	fan := uint64(float64(factorOne) / math.Sqrt(float64(total)/float64(strong)))
 	for k, e := range edges {
-		share := mulDiv(amount, mulDiv(s.factors[k], fan, factorOne), factorOne)
+		share := mulDiv(amount, mulDiv(s.res.factors[k], fan, factorOne), factorOne)
 		if float64(share) < s.p.Residual*float64(one) {
 			continue
 		}

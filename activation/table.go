@@ -31,6 +31,14 @@ func (t *table) get(id ID) (int32, bool) {
 	return s.index - 1, s.index != 0
 }
 
+// clear empties the table and keeps its memory.
+func (t *table) clear() {
+	if t.used > 0 {
+		clear(t.slots)
+		t.used = 0
+	}
+}
+
 // put adds an id that is not there yet.
 func (t *table) put(id ID, index int32) {
 	if 2*(t.used+1) > len(t.slots) {

@@ -84,12 +84,18 @@ func (w *orphanWork) end(f *Finding) error {
 	w.note(f, len(orphans), len(lostNodes))
 	w.list(f)
 	all := append(slices.Clone(lostNodes), orphans...)
-	return a.listNodes(f, len(all), a.slotIDs(all), func(i int) string {
+	err = a.listNodes(f, len(all), a.slotIDs(all), func(i int) string {
 		if i < len(lostNodes) {
 			return "it has no record"
 		}
 		return "no edge joins it to another node"
 	})
+	for _, n := range f.Nodes.Items {
+		if n.Why != "it has no record" {
+			a.suggest(f, fmt.Sprintf("MATCH (n {id: %s}) RECALL n.content YIELD node AS m WITH n, m WHERE m <> n LIMIT 1 CREATE (n)-[:RELATED {weight: 0.3}]->(m)", quoted(n.Ext)))
+		}
+	}
+	return err
 }
 
 func (w *orphanWork) note(f *Finding, orphans, lostNodes int) {

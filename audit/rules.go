@@ -34,11 +34,19 @@ type work struct {
 func rules() []rule {
 	return []rule{
 		ownerRuntimeDivergence(),
+		indexDivergence(),
 		typedEdgeDistribution(),
 		orphansAndDangling(),
+		componentsAndHubs(),
 		selfModelConnectivity(),
 		supersession(),
+		duplicates(),
 		tiersAndDecay(),
+		valueExecutionConsistency(),
+		wonderAuthenticity(),
+		schemaDrift(),
+		provenance(),
+		embeddingCoverage(),
 	}
 }
 
@@ -53,4 +61,4 @@ func Thresholds() []Threshold {
 }
 
 // What the findings that follow are made with.
-var _, _, _ = (*audit).want, (*audit).wantAll, (*audit).listEdges
+var _, _ = (*audit).wantAll, (*audit).listEdges

@@ -18,6 +18,7 @@ type audit struct {
 	cursor cursor
 	wanted map[value.KeyID]bool // properties that the pass over records hands out
 	allKey bool                 // it hands out all of them
+	text   *textScan            // when a finding asked for it
 }
 
 // node is a node as the pass over the topology sees it.
@@ -158,6 +159,9 @@ func (a *audit) overTopology(works []work) error {
 // overRecords makes the pass over the records.
 func (a *audit) overRecords(works []work) error {
 	var fns []func(*record) error
+	if a.text != nil {
+		fns = append(fns, a.text.record)
+	}
 	for _, w := range works {
 		if w.record != nil {
 			fns = append(fns, w.record)

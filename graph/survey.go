@@ -19,7 +19,8 @@ type Record struct {
 	CreatedMS int64 // since 1970
 	Labels    []value.LabelID
 	Keys      []value.KeyID   // of all its properties, in ascending order
-	Props     []value.KeyProp // those asked for, in ascending order of key
+	Props     []value.KeyProp // those asked for, and those searched as text, in ascending order of key
+	Text      bool            // it has text that searches could find
 }
 
 // Prop returns a property that was asked for; Null when the node does not have it.
@@ -88,7 +89,10 @@ func (tx *Tx) recordChunk(from []byte, want func(value.KeyID) bool, chunk *[]Rec
 		node.Labels = r.Labels
 		err = record.WalkNode(payload, &node, func(p value.KeyID) bool {
 			r.Keys = append(r.Keys, p)
-			return want(p)
+			if _, text := tx.keys.text[p]; text {
+				return true
+			}
+			return want(p) || len(tx.schema.texts) > 0 && tx.schema.texts.wants(r.ID, node.Labels, p)
 		}, func(p record.Prop) {
 			v := p.Value
 			if p.Overflow {
@@ -110,16 +114,22 @@ func (tx *Tx) recordChunk(from []byte, want func(value.KeyID) bool, chunk *[]Rec
 	return n, next, bad
 }
 
-// inline fetches the values that are out of line: no stored value is Null.
+// inline fetches the values that are out of line, as no stored value is Null, and sees
+// whether there is text.
 func (tx *Tx) inline(r *Record) error {
+	r.Text = false
 	for i := range r.Props {
 		p := &r.Props[i]
-		if !p.Value.IsNull() {
-			continue
+		if p.Value.IsNull() {
+			var err error
+			if p.Value, err = tx.overflow(nodeOverflow(r.ID, p.Key)); err != nil {
+				return err
+			}
 		}
-		var err error
-		if p.Value, err = tx.overflow(nodeOverflow(r.ID, p.Key)); err != nil {
-			return err
+		if _, ok := tx.keys.text[p.Key]; ok {
+			r.Text = r.Text || p.Value.AsString() != ""
+		} else if len(tx.schema.texts) > 0 {
+			r.Text = r.Text || tx.schema.texts.wants(r.ID, r.Labels, p.Key) && textOf(p.Value) != ""
 		}
 	}
 	return nil

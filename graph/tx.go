@@ -45,11 +45,12 @@ type Tx struct {
 	viewErr error
 	near    *vector.View // of a reading transaction that looked at vectors
 
-	nodes  [cacheSize]cachedRecord // payloads read last, by id
-	blocks [cacheSize]cachedRecord // of edge blocks, by number
-	see    []int                   // scratch
-	hops   []topo.Hop              // scratch
-	err    error                   // why it cannot be used any more
+	nodes   [cacheSize]cachedRecord // payloads read last, by id
+	blocks  [cacheSize]cachedRecord // of edge blocks, by number
+	see     []int                   // scratch
+	hops    []topo.Hop              // scratch
+	weights []topo.EdgeWeight       // scratch
+	err     error                   // why it cannot be used any more
 }
 
 const cacheSize = 8

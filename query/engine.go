@@ -337,7 +337,7 @@ func (p *Plan) Run(ctx context.Context, g Reader, params map[string]value.Value,
 	}
 	res.Notices = append(res.Notices, p.notices...)
 	end := p.engine.opts.Now()
-	p.engine.usage.Ran(p.touched, seqOf(g), end)
+	p.engine.usage.Ran(p.touched, p.seq(g), end)
 	res.Timings = result.Timings{Plan: time.Duration(p.planned.Swap(0)), Run: end.Sub(start)}
 	return res, nil
 }

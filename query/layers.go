@@ -20,6 +20,8 @@ var layerCommands = []*physical.Procedure{
 	layerCommand("DROP LAYER", dropLayer, false, value.KindString, value.KindBool),
 	layerCommand("DECLARE SELF", declareSelf, true, value.KindNode),
 	layerCommand("DECLARE PILLAR", declarePillar, true, value.KindNode, value.KindString),
+	layerCommand("DROP SELF", dropSelf, false, value.KindBool),
+	layerCommand("DROP PILLAR", dropPillar, false, value.KindString, value.KindBool),
 }
 
 func layerCommand(name string, run func(access.LayerWriter, []value.Value) error, clause bool, kinds ...value.Kind) *physical.Procedure {
@@ -131,27 +133,6 @@ func dropLayer(w access.LayerWriter, args []value.Value) error {
 	return err.WithHint("SHOW LAYERS lists them.")
 }
 
-// declareSelf takes null for nobody.
-func declareSelf(w access.LayerWriter, args []value.Value) error {
-	return w.DeclareSelf(nodeOrNone(args[0]))
-}
-
-// declarePillar takes null to take a name away.
-func declarePillar(w access.LayerWriter, args []value.Value) error {
-	name := args[1]
-	if name.Kind() != value.KindString || name.AsString() == "" {
-		return relationError("InvalidArgumentValue", "the name of a pillar is a text that is not empty, but this is %s", name)
-	}
-	return w.DeclarePillar(name.AsString(), nodeOrNone(args[0]))
-}
-
-func nodeOrNone(v value.Value) value.NodeID {
-	if v.IsNull() {
-		return 0
-	}
-	return v.NodeID()
-}
-
 func vocabularyOf(g access.Reader) *vocab.Vocabulary {
 	if r, ok := g.(access.VocabularyReader); ok {
 		return r.Vocabulary()
@@ -171,27 +152,6 @@ func showLayers(g access.Reader) [][]value.Value {
 			value.String(l.Name), value.Int(int64(l.Kind)), value.Int(l.Priority),
 			value.Bool(l.Suppressible), value.Bool(l.Transparent), value.Bool(l.Injectable), value.String(origin),
 		})
-	}
-	return rows
-}
-
-// showPillars lists the self, as such, and the pillars by name. A node that is
-// gone is null.
-func showPillars(g access.Reader) [][]value.Value {
-	v := vocabularyOf(g)
-	row := func(kind string, name value.Value, n value.NodeID) []value.Value {
-		node := value.Null
-		if g.NodeExists(n) {
-			node = value.NodeRef(n)
-		}
-		return []value.Value{value.String(kind), name, node}
-	}
-	var rows [][]value.Value
-	if v.Self() != 0 {
-		rows = append(rows, row("self", value.Null, v.Self()))
-	}
-	for _, p := range v.Pillars() {
-		rows = append(rows, row("pillar", value.String(p.Name), p.Node))
 	}
 	return rows
 }

@@ -19,14 +19,14 @@ var reinforceClause = &physical.Procedure{
 		Args: []bind.Field{
 			{Name: "memory", Type: bound.OneOf(value.KindNode, value.KindString)},
 			{Name: "strength", Type: bound.OneOf(value.KindFloat)},
+			{Name: "conversation", Type: bound.OneOf(value.KindString)},
 		},
-		Optional: 1,
 		Outputs: []bind.Field{
 			{Name: "node", Type: bound.OneOf(value.KindNode)}, {Name: "queued", Type: bound.OneOf(value.KindBool)},
 		},
 	},
 	Change: func(g lifecycle.Graph, args []value.Value) ([][]value.Value, error) {
-		return changedRow(lifecycle.Reinforce(g, args[0], args[1]))
+		return changedRow(lifecycle.Reinforce(g, args[0], args[1], args[2]))
 	},
 }
 

@@ -4,6 +4,7 @@ import (
 	"engram/graph/value"
 	"engram/query/internal/bind"
 	"engram/query/internal/bound"
+	"engram/query/internal/fault"
 	"engram/query/internal/lifecycle"
 	"engram/query/internal/physical"
 )
@@ -109,6 +110,10 @@ func consolidation(dry bool) *physical.Procedure {
 }
 
 func consolidate(g lifecycle.Graph, args []value.Value, dry bool) ([][]value.Value, error) {
+	if args[1].IsNull() {
+		return nil, fault.AtRuntime(fault.ArgumentError, "InvalidArgumentType", "TO of CONSOLIDATE needs the name of a tier, but got null").
+			WithHint("Leave TO out for any tier.")
+	}
 	c := lifecycle.Consolidation{To: args[1].AsString(), DryRun: dry}
 	for _, n := range args[0].AsList() {
 		c.Nodes = append(c.Nodes, n.NodeID())

@@ -8,12 +8,17 @@ import (
 	"engram/query/internal/usage"
 )
 
-// seqOf is the seq that a graph is at, 0 for one that has none.
-func seqOf(g Reader) uint64 {
-	if s, ok := g.(interface{ Seq() uint64 }); ok {
-		return s.Seq()
+// seq is the transaction that a run reads, or for one that writes the one that it
+// becomes unless it is rolled back; 0 for a graph that does not count them.
+func (p *Plan) seq(g Reader) uint64 {
+	s, ok := g.(interface{ Seq() uint64 })
+	switch {
+	case !ok:
+		return 0
+	case p.tree.Writes:
+		return s.Seq() + 1
 	}
-	return 0
+	return s.Seq()
 }
 
 // usageVersion is the version of the form in which statement statistics are kept.

@@ -8,6 +8,7 @@ import (
 	"engram/query/internal/access"
 	"engram/query/internal/bind"
 	"engram/query/internal/bound"
+	"engram/query/internal/fault"
 	"engram/query/internal/mind"
 	"engram/query/internal/physical"
 )
@@ -26,6 +27,10 @@ func showWorkingMemory(minds *mind.Minds) *physical.Procedure {
 		},
 	}}
 	p.Call = func(_ context.Context, g access.Reader, args []value.Value) (rows [][]value.Value, err error) {
+		if args[0].IsNull() {
+			return nil, fault.AtRuntime(fault.ArgumentError, "InvalidArgumentType", "OF CONVERSATION needs a text, but got null").
+				WithHint("Leave it out for the conversation without a name.")
+		}
 		less, failed := byElementID(g)
 		err = minds.Look(args[0].AsString(), func(w *activation.WorkingMemory) error {
 			if w == nil {

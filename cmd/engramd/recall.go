@@ -238,7 +238,6 @@ func (c *rememberCommand) Run(a *app) error {
 		return err
 	}
 	var labels strings.Builder
-	labels.WriteString(":Memory")
 	for _, l := range c.Label {
 		labels.WriteString(":`" + strings.ReplaceAll(l, "`", "``") + "`")
 	}

@@ -54,6 +54,9 @@ type maker struct {
 	in      map[string]int // word: memories it is in
 	plain   []string       // words of each memory, joined
 	synonym map[string]string
+	// replaced are the memories that others supersede: recall leaves them out, so that
+	// only superseded asks about them.
+	replaced map[string]bool
 }
 
 // Make makes up to each questions of every category. The same graph and seed give
@@ -61,7 +64,12 @@ type maker struct {
 func Make(g Graph, each int, seed uint64) ([]Question, error) {
 	m := &maker{
 		g: g, each: each, random: rand.New(rand.NewPCG(seed, 5)), text: map[string]string{}, content: map[string][]string{}, in: map[string]int{},
-		synonym: synonyms(),
+		synonym: synonyms(), replaced: map[string]bool{},
+	}
+	for _, e := range g.Edges {
+		if e.Type == supersedes {
+			m.replaced[e.To] = true
+		}
 	}
 	for _, x := range g.Memories {
 		c := content(x.Text)
@@ -99,6 +107,9 @@ func (m *maker) category(name string) ([]Question, error) {
 	for _, i := range m.random.Perm(len(m.g.Memories)) {
 		if len(out) == m.each {
 			break
+		}
+		if m.replaced[m.g.Memories[i].ID] {
+			continue
 		}
 		q, err := rule(i)
 		if err != nil {

@@ -97,7 +97,7 @@ func (m *maker) finds(query, id string) (bool, error) {
 // them.
 func (m *maker) associative(e Edge) (*Question, error) {
 	rare := m.rarest(e.From)
-	if len(rare) < 2 {
+	if len(rare) < 2 || m.replaced[e.To] {
 		return nil, nil
 	}
 	rare = rare[:min(3, len(rare))]

@@ -48,6 +48,34 @@ func (v *Version) EdgeAttrSlot(s Slot, a EdgeAttr) (value.Value, State) {
 	return value.Float(float64(p.weight[i])), Exact
 }
 
+// EdgeWeight is what an edge's weight is made of. It is for spreading, not for
+// printing.
+type EdgeWeight struct {
+	Weight  float32 // as asserted, rounded to a float32
+	Has     bool    // a number is asserted
+	Learned float32 // 0: nothing was learned
+}
+
+// Weights appends the weights of the edges of some hops. It does nothing else
+// between them, so that a processor waits for several at once.
+func (v *Version) Weights(hops []Hop, buf []EdgeWeight) []EdgeWeight {
+	for _, h := range hops {
+		p, i := v.edges.at(h.Edge>>edgeBits), h.Edge&edgeMask
+		var w EdgeWeight
+		if p.flags != nil {
+			if p.weight != nil && p.flags[i]&3 != attrAbsent {
+				w.Weight = p.weight[i]
+				w.Has = w.Weight == w.Weight // NaN marks a weight that is no number
+			}
+			if p.flags[i]&flagLearned != 0 {
+				w.Learned = p.learned[i]
+			}
+		}
+		buf = append(buf, w)
+	}
+	return buf
+}
+
 // WeightSlot returns the asserted weight of an edge, rounded to a float32, and
 // whether a number is asserted at all. It is for spreading, not for printing.
 func (v *Version) WeightSlot(s Slot) (w float32, ok bool) {

@@ -197,7 +197,7 @@ func useAll(t *testing.T, v *Version) {
 		}
 		if s, ok := v.EdgeSlot(id); ok {
 			v.LearnedSlot(s)
-			v.WeightSlot(s)
+			v.Weights([]Hop{{Edge: s}}, nil)
 		}
 		v.EdgeCreated(id)
 	}

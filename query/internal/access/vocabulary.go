@@ -21,6 +21,7 @@ type VocabularyWriter interface {
 
 // LayerWriter changes what the vocabulary says of layers, the self and pillars.
 type LayerWriter interface {
+	Reader
 	VocabularyReader
 	DeclareLayer(vocab.Layer) error
 	DropLayer(name string) error

@@ -28,6 +28,8 @@ type Graph interface {
 	// Use notes that a memory was of use, with a strength from 0 to 1, and reports
 	// whether that is going to be learned.
 	Use(id value.NodeID, strength float64) bool
+	// Minded notes that a memory is on the mind of a conversation.
+	Minded(id value.NodeID, strength float64, conversation string)
 	// Closed notes what was closed, for Settle.
 	Closed(Closing)
 	// Under is the Reader itself, which may offer more than one has to.

@@ -9,22 +9,24 @@ import (
 )
 
 // Reinforce notes that a memory was of use, wholly or with a strength from 0 to 1.
-// It is queued: the statement itself changes nothing.
-func Reinforce(g Graph, m, by value.Value) (id value.NodeID, queued bool, err error) {
+// It is queued: the statement itself changes nothing but the working memory of the
+// conversation, at its end.
+func Reinforce(g Graph, m, by, conversation value.Value) (id value.NodeID, queued bool, err error) {
 	id, ok, err := Node(g, m, "REINFORCE")
 	if err != nil || !ok {
 		return id, false, err
 	}
-	strength := 1.0
-	if !by.IsNull() {
-		strength = by.AsFloat()
-	}
-	if !by.IsNull() && !by.IsNumber() || !(strength >= 0 && strength <= 1) {
+	strength := by.AsFloat()
+	if !by.IsNumber() || !(strength >= 0 && strength <= 1) {
 		return id, false, refused("InvalidStrength", "BY of REINFORCE needs a number from 0 to 1, but got %s", by)
+	}
+	if conversation.Kind() != value.KindString {
+		return id, false, refused("InvalidArgumentType", "OF CONVERSATION needs a text, but got %s", conversation)
 	}
 	if labelled(g, id, vocab.LabelTelemetry) || labelled(g, id, vocab.LabelVerdict) {
 		return id, false, nil
 	}
+	g.Minded(id, strength, conversation.AsString())
 	return id, g.Use(id, strength), nil
 }
 

@@ -87,6 +87,10 @@ func CheckProps(props []value.Prop) error {
 	return nil
 }
 
+// NoMemory reports whether a label says that a node is stored like a memory and is
+// none.
+func NoMemory(label string) bool { return label == vocab.LabelTelemetry || label == vocab.LabelVerdict }
+
 // The headings of texts that are made of what was recalled.
 var recalledHeadings = []string{"[LAYER 0 - STRUCTURAL]", "[ENGRAM CONTEXT]"}
 
@@ -127,7 +131,8 @@ func (t *Told) says(g access.Reader, id value.NodeID) (bool, error) {
 const knownAsked = 50
 
 // Known finds the memory that says the same, superseded ones left out: what they
-// said ended, and may begin again. 0 when there is none.
+// said ended, and may begin again. Told without a label, it may have one; one without
+// comes first. 0 when there is none.
 func (t *Told) Known(g access.Reader, byID value.Value) (value.NodeID, error) {
 	found, err := g.NodesByID(byID, nil)
 	if err != nil {
@@ -142,6 +147,7 @@ func (t *Told) Known(g access.Reader, byID value.Value) (value.NodeID, error) {
 			found = append(found, h.Node)
 		}
 	}
+	var known value.NodeID
 	for _, id := range found {
 		same, err := t.says(g, id)
 		if err != nil {
@@ -151,11 +157,17 @@ func (t *Told) Known(g access.Reader, byID value.Value) (value.NodeID, error) {
 		if err != nil {
 			return 0, err
 		}
-		if same && now != vocab.StatusSuperseded {
+		if !same || now == vocab.StatusSuperseded {
+			continue
+		}
+		if t.Label != vocab.LabelMemory || len(g.Labels(id, nil)) == 1 {
 			return id, nil
 		}
+		if known == 0 {
+			known = id
+		}
 	}
-	return 0, nil
+	return known, nil
 }
 
 // Holder finds the memory of a label that has an id; 0 when nothing has it. A node

@@ -100,6 +100,7 @@ type exec struct {
 	renewed  map[value.NodeID]bool // memories that were given another text
 	closed   []lifecycle.Closing   // memories that were superseded
 	used     []value.UsedNode      // memories to learn from
+	minded   []mindedNode          // memories that come to mind
 	named    map[value.NodeID]bool // those of them that a RECALL's own words found
 }
 

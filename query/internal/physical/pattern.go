@@ -20,6 +20,7 @@ type maker struct {
 	merge   bool
 	labels  []value.LabelID
 	props   []access.Prop
+	layer   value.Value // that props name; null: none
 }
 
 type nodeMaker struct {
@@ -81,11 +82,27 @@ func (m *maker) makeNode(f *frame, n *nodeMaker, cols [][]value.Value, row int) 
 		}
 		m.labels = appendNew(m.labels, l)
 	}
+	if !m.layer.IsNull() {
+		if err := m.checkLayer(f, n); err != nil {
+			return err
+		}
+	}
 	id, err := f.w.createNode(m.labels, m.props)
 	if err != nil {
 		return err
 	}
 	cols[n.slot][row] = value.NodeRef(id)
+	return nil
+}
+
+// checkLayer refuses a memory in a layer that is none. On other nodes the property
+// may mean anything.
+func (m *maker) checkLayer(f *frame, n *nodeMaker) error {
+	for _, name := range n.labels {
+		if name == vocab.LabelMemory {
+			return at(checkLayer(f.r, m.layer), m.pattern.Span)
+		}
+	}
 	return nil
 }
 
@@ -140,7 +157,7 @@ func missingEnd(name string, v value.Value, at syntax.Span) error {
 
 // evalProps fills m.props.
 func (m *maker) evalProps(f *frame, p *propMaker, row int) error {
-	m.props = m.props[:0]
+	m.props, m.layer = m.props[:0], value.Null
 	if p.from != nil {
 		v, err := p.from(&f.env, row)
 		if err != nil {
@@ -190,6 +207,9 @@ func (m *maker) addProp(f *frame, key string, v value.Value) error {
 	k, err := f.w.w.InternKey(key)
 	if err != nil {
 		return constraint(err)
+	}
+	if key == vocab.KeyLayer {
+		m.layer = v
 	}
 	m.props = append(m.props, access.Prop{Key: k, Value: v})
 	return nil

@@ -77,8 +77,10 @@ func (o *recaller) options() (opts recall.Options, nothing bool, err error) {
 		}
 		opts.Where = o.keep
 	}
-	// No rows were asked for, where 0 would mean the default.
-	return opts, o.args.limit != nil && opts.Limit == 0, nil
+	if o.args.limit != nil && opts.Limit == 0 {
+		opts.Limit = recall.NoRows // 0 would mean the default
+	}
+	return opts, opts.Limit == recall.NoRows && o.def.Missing == nil, nil
 }
 
 // maxDepth is how far activation may go.
@@ -100,7 +102,7 @@ func (a *recallArgs) count(o *recaller, fn eval.Fn, what string, to *int) error 
 	return nil
 }
 
-// text evaluates an option that is a text; null and left out are "".
+// text evaluates an option that is a text; left out it is "".
 func (a *recallArgs) text(o *recaller, fn eval.Fn, what string) (string, error) {
 	if fn == nil {
 		return "", nil
@@ -109,7 +111,7 @@ func (a *recallArgs) text(o *recaller, fn eval.Fn, what string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	if v.Kind() != value.KindString && !v.IsNull() {
+	if v.Kind() != value.KindString {
 		return "", typeError("%s needs a text, but got a %s", what, v.Kind())
 	}
 	return v.AsString(), nil
@@ -187,12 +189,8 @@ func (o *recaller) layers(opts *recall.Options) error {
 		return typeError("IN LAYERS needs a list of layers, but got a %s", v.Kind())
 	}
 	opts.Filter.Layers = []value.Value{}
-	words := &vocab.Vocabulary{}
-	if r, ok := o.f.r.(access.VocabularyReader); ok {
-		words = r.Vocabulary()
-	}
 	for _, l := range v.AsList() {
-		if err := checkLayer(words, l); err != nil {
+		if err := checkLayer(o.f.r, l); err != nil {
 			return err
 		}
 		opts.Filter.Layers = append(opts.Filter.Layers, l)
@@ -200,7 +198,12 @@ func (o *recaller) layers(opts *recall.Options) error {
 	return nil
 }
 
-func checkLayer(words *vocab.Vocabulary, l value.Value) error {
+// checkLayer refuses what names no layer.
+func checkLayer(g access.Reader, l value.Value) error {
+	words := &vocab.Vocabulary{}
+	if r, ok := g.(access.VocabularyReader); ok {
+		words = r.Vocabulary()
+	}
 	switch l.Kind() {
 	case value.KindInt:
 		if l.AsInt() >= vocab.KindSafety && l.AsInt() <= vocab.KindSuit {
@@ -239,7 +242,6 @@ func (o *recaller) self(opts *recall.Options) error {
 
 // seeds reads the query, which is a text or nodes, and FROM.
 func (o *recaller) seeds(opts *recall.Options) error {
-	verb := o.def.Verb.String()
 	if o.args.query != nil {
 		q, err := o.args.query(&o.f.env, o.row)
 		if err != nil {
@@ -252,7 +254,7 @@ func (o *recaller) seeds(opts *recall.Options) error {
 		case o.def.Verb == syntax.VerbCompile:
 			return typeError("COMPILE needs a text, but got a %s", q.Kind())
 		case q.Kind() == value.KindNode || q.Kind() == value.KindList:
-			if err := addSeeds(opts, q, 1, verb); err != nil {
+			if err := o.addSeeds(opts, q, 1); err != nil {
 				return err
 			}
 		default:
@@ -270,34 +272,37 @@ func (o *recaller) seeds(opts *recall.Options) error {
 			if err != nil {
 				return err
 			}
-			if !w.IsNumber() {
-				return typeError("WEIGHT needs a number, but got a %s", w.Kind())
-			}
-			if weight = w.AsFloat(); !(weight >= 0) || math.IsInf(weight, 0) {
+			if weight = w.AsFloat(); !w.IsNumber() || !(weight >= 0) || math.IsInf(weight, 0) {
 				return typeError("WEIGHT needs a number from 0, but got %s", w)
 			}
 		}
-		if err := addSeeds(opts, v, weight, verb); err != nil {
+		if err := o.addSeeds(opts, v, weight); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func addSeeds(opts *recall.Options, v value.Value, weight float64, verb string) error {
+// addSeeds takes a node, or a list of them. Null is no node: a seed that was not
+// found would change the answer without a word.
+func (o *recaller) addSeeds(opts *recall.Options, v value.Value, weight float64) error {
 	switch v.Kind() {
 	case value.KindNull:
-		return nil
+		return fault.As(typeError("%s starts from nodes, but one of them is null", o.def.Verb)).
+			WithHint("MATCH leaves out rows without the node, collect() leaves out nulls.")
 	case value.KindNode:
+		if !o.f.r.NodeExists(v.NodeID()) {
+			return fault.AtRuntime(fault.EntityNotFound, "DeletedEntityAccess", "%s cannot start from a node that has been deleted", o.def.Verb)
+		}
 		opts.From = append(opts.From, recall.Seed{Node: v.NodeID(), Weight: weight})
 		return nil
 	case value.KindList:
 		for _, e := range v.AsList() {
-			if err := addSeeds(opts, e, weight, verb); err != nil {
+			if err := o.addSeeds(opts, e, weight); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return typeError("%s starts from nodes, but this is a %s", verb, v.Kind())
+	return typeError("%s starts from nodes, but this is a %s", o.def.Verb, v.Kind())
 }

@@ -3,6 +3,7 @@ package physical
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"slices"
 	"strings"
 
 	"engram/graph/value"
@@ -101,6 +102,13 @@ func (o *remember) store(row int) (id value.NodeID, isNew bool, err error) {
 	}
 	if err := lifecycle.CheckProps(given); err != nil {
 		return 0, false, err
+	}
+	for _, p := range given {
+		if p.Key == vocab.KeyLayer && !p.Value.IsNull() {
+			if err := checkLayer(o.f.r, p.Value); err != nil {
+				return 0, false, err
+			}
+		}
 	}
 	if err := lifecycle.CheckText(text.AsString()); err != nil {
 		return 0, false, err
@@ -225,9 +233,9 @@ func contentID(parts ...string) string {
 }
 
 func (o *remember) create(m *memory) (value.NodeID, error) {
-	names := o.def.Labels
-	if len(names) == 0 {
-		names = []string{m.label}
+	names := slices.Clone(o.def.Labels)
+	if !slices.ContainsFunc(names, lifecycle.NoMemory) {
+		names = append(names, vocab.LabelMemory)
 	}
 	o.labels = o.labels[:0]
 	for _, name := range names {

@@ -2,7 +2,6 @@ package physical
 
 import (
 	"engram/graph/value"
-	"engram/graph/vocab"
 	"engram/query/internal/batch"
 	"engram/query/internal/eval"
 	"engram/query/internal/syntax"
@@ -35,10 +34,8 @@ func (s *setter) apply(f *frame, row int) error {
 		return err
 	}
 	if s.kind == syntax.SetProperty {
-		if s.key == vocab.KeyContent && t.Kind() == value.KindNode {
-			if err := f.keepVersion(t.NodeID(), v); err != nil {
-				return at(err, s.at)
-			}
+		if err := f.changing(t, s.key, v); err != nil {
+			return at(err, s.at)
 		}
 		return at(setProp(f, t, s.key, v), s.at)
 	}
@@ -88,10 +85,8 @@ func (s *setter) setAll(f *frame, t, v value.Value) error {
 		return err
 	}
 	for _, e := range entries {
-		if e.Key == vocab.KeyContent && t.Kind() == value.KindNode {
-			if err := f.keepVersion(t.NodeID(), e.Value); err != nil {
-				return err
-			}
+		if err := f.changing(t, e.Key, e.Value); err != nil {
+			return err
 		}
 	}
 	if s.kind == syntax.SetReplace {

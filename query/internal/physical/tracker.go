@@ -312,6 +312,9 @@ func (t *tracker) deleteNode(id value.NodeID, detach bool) error {
 	for _, l := range t.labelBuf {
 		t.countLabel(l, -1)
 	}
+	if err := t.undeclare(id); err != nil {
+		return err
+	}
 	edges, err := t.w.DeleteNode(id, bulk)
 	if err != nil {
 		return err
@@ -323,6 +326,31 @@ func (t *tracker) deleteNode(id value.NodeID, detach bool) error {
 		t.c.NodesCreated--
 	} else {
 		t.c.NodesDeleted++
+	}
+	return nil
+}
+
+// undeclare takes back what a node that is about to go was declared as.
+func (t *tracker) undeclare(id value.NodeID) error {
+	w, ok := t.w.(access.LayerWriter)
+	if !ok {
+		return nil
+	}
+	words := w.Vocabulary()
+	if words.Self() == id {
+		if err := w.DeclareSelf(0); err != nil {
+			return err
+		}
+	}
+	if !words.IsPillar(id) {
+		return nil
+	}
+	for _, p := range words.Pillars() {
+		if p.Node == id {
+			if err := w.DeclarePillar(p.Name, 0); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

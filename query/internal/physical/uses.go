@@ -1,6 +1,7 @@
 package physical
 
 import (
+	"engram/activation"
 	"engram/graph/value"
 	"engram/query/internal/access"
 	"engram/query/internal/recall"
@@ -44,6 +45,7 @@ func (x *exec) recalled(rows []recall.Row, reinforce bool) {
 
 // learn hands on what the statement used, as memories that were used together.
 func (inst *instance) learn() {
+	inst.remind()
 	if len(inst.used) == 0 {
 		return
 	}
@@ -51,6 +53,41 @@ func (inst *instance) learn() {
 		inst.used[i].Seed = inst.named[u.Node]
 	}
 	inst.in.Learn(value.Use{At: inst.start.UnixMilli(), Nodes: inst.used})
+}
+
+// mindedNode is a memory that was reinforced in a conversation.
+type mindedNode struct {
+	id           value.NodeID
+	strength     float64
+	conversation string
+}
+
+// remind moves working memory by what the statement reinforced, in that order.
+func (inst *instance) remind() {
+	if inst.in.Minds == nil {
+		return
+	}
+	for _, m := range inst.minded {
+		// Only an order among equals at the edge of what is held depends on ids, so one
+		// that cannot be read is no reason to fail.
+		less := func(a, b activation.ID) bool {
+			x, errX := inst.r.ElementID(value.NodeID(a))
+			y, errY := inst.r.ElementID(value.NodeID(b))
+			if errX != nil || errY != nil || x == y {
+				return a < b
+			}
+			return x < y
+		}
+		_ = inst.in.Minds.With(m.conversation, func(w *activation.WorkingMemory) error {
+			w.Reinforce(activation.ID(m.id), m.strength, less)
+			return nil
+		})
+	}
+}
+
+// Minded implements lifecycle.Graph.
+func (c changes) Minded(id value.NodeID, strength float64, conversation string) {
+	c.f.minded = append(c.f.minded, mindedNode{id, strength, conversation})
 }
 
 // Use implements lifecycle.Graph.

@@ -29,6 +29,21 @@ func (f *frame) replaces(src, dst value.NodeID, props []access.Prop) ([]access.P
 	return append(props, access.Prop{Key: k, Value: keep.Value}), nil
 }
 
+// changing is called before SET gives a property to a node or a relationship: of
+// memories some mean something.
+func (f *frame) changing(t value.Value, key string, v value.Value) error {
+	if key != vocab.KeyContent && key != vocab.KeyLayer || t.Kind() != value.KindNode {
+		return nil
+	}
+	if key == vocab.KeyContent {
+		return f.keepVersion(t.NodeID(), v)
+	}
+	if l, ok := f.r.Label(vocab.LabelMemory); ok && !v.IsNull() && f.r.HasLabel(t.NodeID(), l) {
+		return checkLayer(f.r, v)
+	}
+	return nil
+}
+
 // keepVersion keeps, when a memory is given another text, what it was as a memory of
 // its own that it supersedes. What the statement itself made has no earlier version.
 func (f *frame) keepVersion(id value.NodeID, text value.Value) error {

@@ -40,12 +40,13 @@ func Activate(ctx context.Context, g access.Reader, o Options, mind Mind) ([]Act
 		o.Limit = DefaultActivated
 	}
 	r := newRun(ctx, g, o)
+	defer r.release()
 	r.screen = newScreen(g, o.Filter, o.Now)
 	r.weigher = newWeigher(g, &r.t, o.Now)
 	if len(r.seeds()) == 0 {
 		return nil, nil
 	}
-	if err := r.associative(); err != nil {
+	if err := r.spreadOut(); err != nil {
 		return nil, err
 	}
 	if r.spread == nil {
@@ -77,7 +78,8 @@ type promotion struct {
 }
 
 func newPromotion(r *run, mind Mind) *promotion {
-	p := &promotion{r: r, mind: mind, thresholds: activation.DefaultThresholds(), labels: map[value.LabelID]string{}, texts: newTexts(r.g)}
+	usual := activation.DefaultRules()
+	p := &promotion{r: r, mind: mind, thresholds: activation.DefaultThresholds(), labels: map[value.LabelID]string{}, texts: newTexts(r.g, usual.Similar)}
 	for name := range p.thresholds.Labels {
 		if l, ok := r.g.Label(name); ok {
 			p.labels[l] = name
@@ -92,18 +94,23 @@ func (p *promotion) less(a, b activation.ID) bool { return p.r.ids.less(nodeOf(a
 // gather takes the activated nodes, strongest first, as long as one could be
 // promoted or be among the rows.
 func (p *promotion) gather(limit int) error {
-	nodes := slices.Clone(p.r.spread.Nodes)
-	slices.SortFunc(nodes, func(a, b activation.Activated) int {
-		return cmp.Or(cmp.Compare(b.Activation, a.Activation), cmp.Compare(a.ID, b.ID)) // order among equals does not show
-	})
+	nodes := p.r.spread.Nodes
+	queue := boundQueue{items: make([]bounded, len(nodes))}
+	for i, a := range nodes {
+		queue.items[i] = bounded{a.Activation, int32(i)}
+	}
+	queue.build()
 	most := 1.0
 	if p.r.weigher != nil {
 		most = p.r.weigher.most()
 	}
 	rules := &p.r.t.Promotion
 	last, counted := 0.0, 0 // the weight of the last row, of the first counted candidates
-	for _, a := range nodes {
-		bound := a.Activation / nodes[0].Activation * most
+	strongest := 0.0
+	for queue.next() {
+		a := nodes[queue.top().index]
+		strongest = max(strongest, a.Activation) // the first is
+		bound := a.Activation / strongest * most
 		if bound < p.least() && len(p.cs) >= limit {
 			if counted == 0 || len(p.cs) >= counted+64 { // now and then: it only rises
 				last, counted = p.lastWeight(limit, rules), len(p.cs)
@@ -112,7 +119,7 @@ func (p *promotion) gather(limit int) error {
 				return nil
 			}
 		}
-		c := activation.Candidate{ID: a.ID, Activation: a.Activation / nodes[0].Activation, Relevance: 1}
+		c := activation.Candidate{ID: a.ID, Activation: a.Activation / strongest, Relevance: 1}
 		if err := p.add(c); err != nil {
 			return err
 		}

@@ -9,8 +9,17 @@ import (
 	"engram/query/internal/access"
 )
 
-// associative spreads from the best text hits and the given seeds.
+// associative spreads from the best text hits and the given seeds, and makes
+// candidates of what is reached.
 func (r *run) associative() error {
+	if err := r.spreadOut(); err != nil || r.spread == nil {
+		return err
+	}
+	r.takeActivated()
+	return nil
+}
+
+func (r *run) spreadOut() error {
 	if r.o.Legs.NoAssociative {
 		return nil
 	}
@@ -27,6 +36,7 @@ func (r *run) associative() error {
 	if err != nil {
 		return err
 	}
+	defer src.release()
 	src.screen = r.screen
 	params := activation.Params{
 		Residual: r.t.Residual, Depth: r.o.Depth, Factor: src.factor, EdgesPerNode: r.t.EdgesPerNode,
@@ -42,6 +52,11 @@ func (r *run) associative() error {
 	if r.o.Trace != nil {
 		r.o.Trace.Limits = r.spread.Limits
 	}
+	return nil
+}
+
+// takeActivated makes candidates of all that the spread reached.
+func (r *run) takeActivated() {
 	best := 0.0
 	for _, a := range r.spread.Nodes {
 		best = max(best, a.Activation)
@@ -50,7 +65,6 @@ func (r *run) associative() error {
 		c := r.candidates.of(nodeOf(a.ID))
 		c.activation, c.received = a.Activation/best, a.Received
 	}
-	return nil
 }
 
 // givenNodes bounds a spread from a hub that was asked for by name.

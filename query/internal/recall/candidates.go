@@ -1,6 +1,10 @@
 package recall
 
-import "engram/graph/value"
+import (
+	"sync"
+
+	"engram/graph/value"
+)
 
 // candidate is a node that may be recalled, with what is known of it without
 // reading its record.
@@ -18,6 +22,18 @@ type candidate struct {
 type candidates struct {
 	all   []candidate
 	slots []int32 // index plus 1; a power of two of them
+}
+
+var spareCandidates = sync.Pool{New: func() any { return &candidates{} }}
+
+// release empties c and leaves its memory to another run.
+func (c *candidates) release() {
+	if len(c.slots) == 0 {
+		return
+	}
+	clear(c.slots)
+	spareCandidates.Put(&candidates{all: c.all[:0], slots: c.slots})
+	*c = candidates{}
 }
 
 // of returns the candidate of a node, making it when there is none. It is valid
@@ -44,6 +60,11 @@ func (c *candidates) spot(id value.NodeID) uint64 {
 }
 
 func (c *candidates) grow() {
+	if len(c.slots) == 0 {
+		if *c = *spareCandidates.Get().(*candidates); len(c.slots) > 0 {
+			return
+		}
+	}
 	c.slots = make([]int32, max(1024, 2*len(c.slots)))
 	for i := range c.all {
 		c.slots[c.spot(c.all[i].node)] = int32(i + 1)

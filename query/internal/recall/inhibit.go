@@ -89,7 +89,7 @@ func (r *run) promoted() ([]ranked, error) {
 	if err != nil || len(best) == 0 {
 		return best, err
 	}
-	rules, said := r.t.Promotion, newTexts(r.g)
+	rules, said := r.t.Promotion, newTexts(r.g, r.t.Promotion.Similar)
 	in := newInhibitors(r.g)
 	if rules.Inhibition == 0 {
 		in = nil

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"engram/activation"
 	"engram/graph/value"
@@ -27,7 +28,7 @@ type Options struct {
 	Via     []string // relation types to spread over; empty: all
 	Against []string // relation types not to spread over
 	Depth   int      // hops, 1 to 16; 0: 2
-	Limit   int      // rows; 0: 10
+	Limit   int      // rows; 0: 10, NoRows: none
 	// Where, when set, drops candidates before ranking.
 	Where func(value.NodeID) (bool, error)
 	// Filter drops candidates too.
@@ -44,6 +45,9 @@ type Options struct {
 	// Tuning replaces DefaultTuning when it is set.
 	Tuning *Tuning
 }
+
+// NoRows is a limit of no row at all, for WhyNot.
+const NoRows = -1
 
 // Legs switch parts of recall off, for measuring. The zero value has all on.
 type Legs struct {
@@ -98,6 +102,7 @@ var ErrNothingToSearch = errors.New("the query has no word to search for, and th
 // ties are broken by external id.
 func Run(ctx context.Context, g access.Reader, o Options) ([]Row, error) {
 	r := newRun(ctx, g, o)
+	defer r.release()
 	if err := r.find(); err != nil {
 		return nil, err
 	}
@@ -105,7 +110,8 @@ func Run(ctx context.Context, g access.Reader, o Options) ([]Row, error) {
 	if err != nil || r.ids.err != nil {
 		return nil, errors.Join(err, r.ids.err)
 	}
-	return r.rows(best)
+	// What is held back wholly is no answer.
+	return r.rows(slices.DeleteFunc(best, func(x ranked) bool { return x.score <= 0 }))
 }
 
 // newRun fills in the defaults.
@@ -121,6 +127,15 @@ func newRun(ctx context.Context, g access.Reader, o Options) *run {
 		t = *o.Tuning
 	}
 	return &run{ctx: ctx, g: g, o: o, t: t, ids: ids{g: g}}
+}
+
+// release gives back the memory that the next run can use.
+func (r *run) release() {
+	if r.spread != nil {
+		r.spread.Release()
+		r.spread = nil
+	}
+	r.candidates.release()
 }
 
 // find gathers the candidates.

@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"engram/activation"
 	"engram/graph/value"
@@ -24,18 +25,34 @@ type source struct {
 	learned float64                  // how much what was learned counts
 	weights map[value.TypeID]float64 // of edges without one, where it is not 1
 
+	byType []typeFactor // by relation type, as far as they were asked for
+	sized  []sized      // how many edges the nodes asked for last have
+
 	hub   int64 // more edges than that are not followed
 	given map[value.NodeID]bool
 
 	screen     *screen // nil: everything carries activation
 	inhibitory value.KeyID
 
+	*buffers
+}
+
+// buffers are what reading edges fills, kept for the next source.
+type buffers struct {
 	adjacent []value.Weighted
 	edges    []activation.Edge
 }
 
+var spareBuffers = sync.Pool{New: func() any { return &buffers{} }}
+
+// release gives the buffers back; the source is not to be used afterwards.
+func (s *source) release() {
+	spareBuffers.Put(s.buffers)
+	s.buffers = nil
+}
+
 func newSource(g access.Reader, ids *ids, t *Tuning, via, against []string) (*source, error) {
-	s := &source{g: g, ids: ids, learned: t.Learned, other: t.Other, hub: int64(t.Hub), factors: map[value.TypeID][2]float64{}}
+	s := &source{g: g, ids: ids, learned: t.Learned, other: t.Other, hub: int64(t.Hub), factors: map[value.TypeID][2]float64{}, buffers: spareBuffers.Get().(*buffers)}
 	for _, name := range via {
 		if t, ok := g.RelType(name); ok {
 			s.types = append(s.types, t)
@@ -98,24 +115,41 @@ func (s *source) vocabulary(tuning *Tuning) {
 	}
 }
 
+// typeFactor is what activation is multiplied by over a relation type, forwards and
+// backwards, and once more from the second step on.
+type typeFactor struct {
+	known bool
+	along [2]float64
+	decay float64
+}
+
 func (s *source) factor(step int, relType uint32, out bool) float64 {
-	t := value.TypeID(relType)
-	f, ok := s.factors[t]
-	if !ok {
-		f = s.other
+	if int(relType) >= len(s.byType) {
+		s.byType = append(s.byType, make([]typeFactor, int(relType)+1-len(s.byType))...)
 	}
-	along := f[1]
+	f := &s.byType[relType]
+	if !f.known {
+		*f = s.typeFactor(value.TypeID(relType))
+	}
+	along := f.along[1]
 	if out {
-		along = f[0]
+		along = f.along[0]
 	}
 	if step == 1 {
 		return along
 	}
-	decay, ok := s.decay[t]
-	if !ok {
-		decay = s.decays
+	return along * f.decay
+}
+
+func (s *source) typeFactor(t value.TypeID) typeFactor {
+	f := typeFactor{known: true, along: s.other, decay: s.decays}
+	if along, ok := s.factors[t]; ok {
+		f.along = along
 	}
-	return along * decay
+	if decay, ok := s.decay[t]; ok {
+		f.decay = decay
+	}
+	return f
 }
 
 // Edges implements activation.Source.
@@ -125,7 +159,7 @@ func (s *source) Edges(ctx context.Context, nodes []activation.ID, visit func(in
 			return err
 		}
 		s.edges = s.edges[:0]
-		if s.follows(nodeOf(id)) {
+		if s.follows(i, id) {
 			if err := s.read(nodeOf(id)); err != nil {
 				return err
 			}
@@ -144,24 +178,46 @@ func (s *source) give(seeds []Seed) int {
 	s.given = map[value.NodeID]bool{}
 	for _, seed := range seeds {
 		s.given[seed.Node] = true
-		most = max(most, s.g.Degree(seed.Node, access.Both, s.types))
+		most = max(most, s.degree(seed.Node))
 	}
 	return int(most)
 }
 
 // follows reports whether activation goes on from a node. From a hub next to
 // nothing would come to each neighbour, and looking for the strongest of its edges
-// costs more than all the rest.
-func (s *source) follows(id value.NodeID) bool {
-	return !s.none && (s.g.Degree(id, access.Both, s.types) <= s.hub || s.given[id])
+// costs more than all the rest. i is the node's place among those asked for, where
+// Size may have met it.
+func (s *source) follows(i int, id activation.ID) bool {
+	if i < len(s.sized) && s.sized[i].id == id {
+		return s.sized[i].followed
+	}
+	return s.opens(id, s.degree(nodeOf(id)))
+}
+
+// degree counts loops twice, which tells nothing else but is quicker.
+func (s *source) degree(id value.NodeID) int64 {
+	return s.g.Degree(id, access.Out, s.types) + s.g.Degree(id, access.In, s.types)
+}
+
+func (s *source) opens(id activation.ID, degree int64) bool {
+	return !s.none && (degree <= s.hub || s.given[nodeOf(id)])
+}
+
+// sized tells of a node whether activation goes on from it.
+type sized struct {
+	id       activation.ID
+	followed bool
 }
 
 // Size implements activation.Sizer.
 func (s *source) Size(nodes []activation.ID) int {
 	n := int64(0)
+	s.sized = s.sized[:0]
 	for _, id := range nodes {
-		if d := s.g.Degree(nodeOf(id), access.Both, s.types); !s.none && (d <= s.hub || s.given[nodeOf(id)]) {
-			n += d
+		degree := s.degree(nodeOf(id))
+		s.sized = append(s.sized, sized{id, s.opens(id, degree)})
+		if s.sized[len(s.sized)-1].followed {
+			n += degree
 		}
 	}
 	return int(n)

@@ -12,7 +12,8 @@ import (
 // stands.
 func WhyNot(ctx context.Context, g access.Reader, o Options, node value.NodeID) (recalled bool, reason string, err error) {
 	r := newRun(ctx, g, o)
-	limit := r.o.Limit
+	limit := max(r.o.Limit, 0)
+	r.o.Limit = max(limit, 1)
 	if err := r.find(); err != nil {
 		return false, "", err
 	}
@@ -31,6 +32,12 @@ func WhyNot(ctx context.Context, g access.Reader, o Options, node value.NodeID) 
 	for i, x := range ranks {
 		if x.node != node {
 			continue
+		}
+		if x.score <= 0 {
+			return false, "score 0" + r.heldBack(x), nil
+		}
+		if limit == 0 {
+			return false, fmt.Sprintf("rank %d of %d, score %.4f; LIMIT 0 asks for no row%s", i+1, len(ranks), x.score, r.heldBack(x)), nil
 		}
 		if i < limit {
 			return true, fmt.Sprintf("rank %d of %d, score %.4f%s", i+1, len(ranks), x.score, r.heldBack(x)), nil

@@ -121,8 +121,11 @@ func memoryFollowers(c *Call) []string {
 	}
 	var list []string
 	form := memoryWords[c.Procedure[0]]
-	if form.may && len(c.Args) == 1 {
+	if form.may && isLeftOut(c.Args[1]) {
 		list = append(list, form.other)
+	}
+	if form.of && isLeftOut(c.Args[2]) {
+		list = append(list, "OF CONVERSATION")
 	}
 	if given := len(c.Args); form.because && given == 1+min(len(form.other), 1) {
 		list = append(list, "BECAUSE")
@@ -187,7 +190,7 @@ func (p *parser) unsupported() error {
 		return nil
 	}
 	if is(t, "DROP") && !droppedElsewhere[strings.ToUpper(p.ahead(1).Value)] {
-		return unexpected(p.ahead(1), "INDEX", "CONSTRAINT", "RELATION TYPE", "LAYER")
+		return unexpected(p.ahead(1), "INDEX", "CONSTRAINT", "RELATION TYPE", "LAYER", "SELF", "PILLAR")
 	}
 	if !twoWords[strings.ToUpper(t.Value)] {
 		return unsupportedHere(p, strings.ToUpper(t.Value))

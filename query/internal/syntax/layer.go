@@ -62,3 +62,24 @@ func (p *parser) declare() (*Call, error) {
 	c.Span = p.since(span(t))
 	return c, nil
 }
+
+// undeclare parses DROP SELF [IF EXISTS] and DROP PILLAR 'name' [IF EXISTS].
+func (p *parser) undeclare() (*Call, error) {
+	t := p.take()
+	what := p.take()
+	c := &Call{Procedure: []string{"DROP " + strings.ToUpper(what.Value)}}
+	if is(what, "PILLAR") {
+		name, err := p.expr()
+		if err != nil {
+			return nil, err
+		}
+		c.Args = append(c.Args, name)
+	}
+	lenient, err := p.ifRelationExists("DROP")
+	if err != nil {
+		return nil, err
+	}
+	c.Args = append(c.Args, &Literal{Span: span(what), Value: value.Bool(lenient)})
+	c.Span = p.since(span(t))
+	return c, nil
+}

@@ -13,7 +13,8 @@ import (
 type memoryWord struct {
 	other   string // word before a second memory or a number; "": none
 	because bool   // may end with BECAUSE reason
-	may     bool   // the part of other may be left out
+	may     bool   // the part of other may be left out, and is 1 then
+	of      bool   // may end with OF CONVERSATION name
 }
 
 var memoryWords = map[string]memoryWord{
@@ -22,7 +23,7 @@ var memoryWords = map[string]memoryWord{
 	"RESOLVE":    {other: "OVER"},
 	"FORGET":     {because: true},
 	"RESTORE":    {},
-	"REINFORCE":  {other: "BY", may: true},
+	"REINFORCE":  {other: "BY", may: true, of: true},
 }
 
 // memoryChange returns the grammar of a clause that changes memories, if one begins
@@ -46,7 +47,7 @@ func (p *parser) memoryChange() production {
 // changeMemory parses
 //
 //	SUPERSEDE old BY new [BECAUSE reason]      CONTRADICT a WITH b [BECAUSE reason]
-//	RESOLVE a OVER b                           REINFORCE m [BY strength]
+//	RESOLVE a OVER b                           REINFORCE m [BY strength] [OF CONVERSATION name]
 //	FORGET m [BECAUSE reason]                  RESTORE m
 //
 // each with YIELD behind it.
@@ -70,7 +71,16 @@ func (p *parser) changeMemory() (*Call, error) {
 			c.Args = append(c.Args, second)
 		case !form.may:
 			return nil, unexpected(p.peek(), form.other, "an operator")
+		default:
+			c.Args = append(c.Args, leftOut(value.Float(1)))
 		}
+	}
+	if form.of {
+		conversation, err := p.ofConversation()
+		if err != nil {
+			return nil, err
+		}
+		c.Args = append(c.Args, conversation)
 	}
 	if form.because && p.acceptWord("BECAUSE") {
 		reason, err := p.expr()
@@ -80,6 +90,25 @@ func (p *parser) changeMemory() (*Call, error) {
 		c.Args = append(c.Args, reason)
 	}
 	return c, p.memoryYield(c, span(t))
+}
+
+// ofConversation parses OF CONVERSATION name; left out it is the one without a name.
+func (p *parser) ofConversation() (Expr, error) {
+	if !p.acceptWord("OF") {
+		return leftOut(value.String("")), nil
+	}
+	if err := p.expectWord("CONVERSATION"); err != nil {
+		return nil, err
+	}
+	return p.expr()
+}
+
+// leftOut stands for an argument that is not written: it has no place.
+func leftOut(v value.Value) Expr { return &Literal{Value: v} }
+
+func isLeftOut(e Expr) bool {
+	l, ok := e.(*Literal)
+	return ok && l.Span == (Span{})
 }
 
 // memoryYield parses YIELD behind a clause that changes memories, and ends it.
@@ -205,7 +234,7 @@ func (p *parser) consolidate() (*CallSubquery, error) {
 func (p *parser) tier() (Expr, error) {
 	t := p.peek()
 	if !p.acceptWord("TO") {
-		return &Literal{Span: span(t), Value: value.Null}, nil
+		return &Literal{Span: span(t), Value: value.String("")}, nil // any
 	}
 	if t = p.peek(); isWord(t) && !isPunct(p.ahead(1), ".") && !isPunct(p.ahead(1), "(") {
 		p.take()

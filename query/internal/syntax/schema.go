@@ -24,6 +24,8 @@ func (p *parser) schemaCommand() (production, error) {
 		return handmade((*parser).relation), nil
 	case is(next, "LAYER") && (t.Type == kwCreate || is(t, "DROP")):
 		return handmade((*parser).layer), nil
+	case is(t, "DROP") && (is(next, "SELF") || is(next, "PILLAR")):
+		return handmade((*parser).undeclare), nil
 	case is(t, "DECLARE"):
 		return handmade((*parser).declare), nil
 	case is(t, "REPLAY"):
@@ -383,15 +385,9 @@ func (p *parser) showWorkingMemory(at Span) (*Call, error) {
 		return nil, err
 	}
 	c := &Call{Procedure: []string{"SHOW WORKING MEMORY"}, Show: true}
-	var conversation Expr = &Literal{Span: at, Value: value.String("")}
-	if p.acceptWord("OF") {
-		if err := p.expectWord("CONVERSATION"); err != nil {
-			return nil, err
-		}
-		var err error
-		if conversation, err = p.expr(); err != nil {
-			return nil, err
-		}
+	conversation, err := p.ofConversation()
+	if err != nil {
+		return nil, err
 	}
 	c.Args = []Expr{conversation}
 	return c, p.showTail(c, at)
