@@ -1,14 +1,21 @@
 package main
 
 import (
+	"embed"
 	"fmt"
+	"path"
 	"strings"
 
 	"engram"
 )
 
+// helpPages are subjects of their own, each in a file of its name.
+//
+//go:embed help/*.md
+var helpPages embed.FS
+
 type helpCommand struct {
-	Subject string   `arg:"" help:"What to read about: ${enum}." enum:"eql" default:"eql"`
+	Subject string   `arg:"" help:"What to read about: ${enum}." enum:"eql,mcp" default:"eql"`
 	Topic   []string `arg:"" optional:"" help:"A page, clause, operator, function, type or error; none: the overview."`
 }
 
@@ -18,10 +25,19 @@ func (helpCommand) Help() string {
   engramd help eql
   engramd help eql RECALL
   engramd help eql ORDER BY
-  engramd help eql toUpper`
+  engramd help eql toUpper
+  engramd help mcp`
 }
 
 func (c *helpCommand) Run(a *app) error {
+	if c.Subject != "eql" {
+		if len(c.Topic) > 0 {
+			return &usageError{fmt.Errorf("help %s is one page; it has no topic %s", c.Subject, strings.Join(c.Topic, " "))}
+		}
+		page, err := helpPages.ReadFile(path.Join("help", c.Subject+".md"))
+		a.printf("%s", page)
+		return err
+	}
 	text, err := reference(strings.Join(c.Topic, " "))
 	if err != nil {
 		return &usageError{err}

@@ -41,8 +41,9 @@ type grammar struct {
 	Backup   backupCommand   `cmd:"" help:"Copy a namespace into a folder, checked."`
 	Restore  restoreCommand  `cmd:"" help:"Make a namespace of a backup."`
 	Compact  compactCommand  `cmd:"" help:"Give free space in a namespace's file back."`
+	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Speak the Model Context Protocol on stdin and stdout."`
 	Bench    benchCommand    `cmd:"" help:"Measure recall and speed."`
-	Help     helpCommand     `cmd:"" help:"Read the reference of EQL: every clause, function, type and error."`
+	Help     helpCommand     `cmd:"" help:"Read the reference of EQL: every clause, function, type and error; or how to set up MCP clients."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 

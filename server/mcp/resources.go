@@ -87,7 +87,7 @@ func (s *Server) schemaText(ctx context.Context) (string, error) {
 		{"Labels, with how many nodes have them", "SHOW STATS YIELD kind, name, count WHERE kind = 'label' RETURN name + ': ' + toString(count) AS line ORDER BY line LIMIT 200"},
 		{"Relation types, with how many there are and what they mean", "SHOW RELATION TYPES YIELD name, meaning, count RETURN name + ' (' + toString(count) + '): ' + coalesce(meaning, '') AS line ORDER BY line LIMIT 200"},
 		{"Properties", "CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey AS line ORDER BY line LIMIT 300"},
-		{"Indexes", "SHOW INDEXES YIELD name, labelsOrTypes, properties RETURN name + ' on ' + toString(labelsOrTypes) + ' ' + toString(properties) AS line ORDER BY line LIMIT 100"},
+		{"Indexes", "SHOW INDEXES YIELD name, labelsOrTypes, properties RETURN name + ' on' + reduce(s = '', x IN coalesce(labelsOrTypes, []) + coalesce(properties, []) | s + ' ' + x) AS line ORDER BY line LIMIT 100"},
 	} {
 		res, err := s.store.Query(ctx, part.statement, nil)
 		if err != nil {
