@@ -50,6 +50,7 @@ type welcome struct {
 // RefusedError is what the owner says to a session that it does not serve.
 type RefusedError struct{ Reason string }
 
+// Error returns the reason.
 func (e *RefusedError) Error() string { return e.Reason }
 
 // address is the socket of a directory. Linux takes it by way of the open
@@ -88,11 +89,13 @@ func Listen(dir string) (net.Listener, error) {
 	return &listener{l, file}, nil
 }
 
+// listener removes its socket when it is closed.
 type listener struct {
 	net.Listener
 	file string
 }
 
+// Close removes the socket and stops listening.
 func (l *listener) Close() error { return errors.Join(os.Remove(l.file), l.Listener.Close()) }
 
 // Dial begins a session with the owner of a data directory.
