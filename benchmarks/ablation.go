@@ -41,7 +41,7 @@ func Ablation(ctx context.Context, opts RecallOptions, out io.Writer) error {
 	}
 	var rows []ablation
 	for _, set := range opts.Sets {
-		outcomes, err := recallSet(ctx, set, configs)
+		outcomes, err := recallSet(ctx, set, opts.Crowd, configs)
 		if err != nil {
 			return fmt.Errorf("bench recall: %s: %w", set, err)
 		}

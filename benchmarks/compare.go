@@ -42,7 +42,7 @@ func Compare(ctx context.Context, a, b string, opts RecallOptions, out io.Writer
 	var sides [2][]result
 	for i, source := range []string{a, b} {
 		var err error
-		if sides[i], err = resultsFrom(ctx, source, opts.Sets); err != nil {
+		if sides[i], err = resultsFrom(ctx, source, opts); err != nil {
 			return fmt.Errorf("bench recall: compare: %w", err)
 		}
 	}
@@ -53,7 +53,7 @@ func Compare(ctx context.Context, a, b string, opts RecallOptions, out io.Writer
 	return writeComparisons(out, rows, opts.JSON, fmt.Sprintf("A is %s, B is %s", a, b))
 }
 
-func resultsFrom(ctx context.Context, source string, sets []string) ([]result, error) {
+func resultsFrom(ctx context.Context, source string, opts RecallOptions) ([]result, error) {
 	if _, err := os.Stat(source); err == nil {
 		return readResults(source)
 	}
@@ -61,12 +61,12 @@ func resultsFrom(ctx context.Context, source string, sets []string) ([]result, e
 	if err != nil {
 		return nil, err
 	}
-	if len(sets) == 0 {
+	if len(opts.Sets) == 0 {
 		return nil, fmt.Errorf("%q is a configuration: name the sets to run it on", source)
 	}
 	var out []result
-	for _, set := range sets {
-		outcomes, err := recallSet(ctx, set, []config{c})
+	for _, set := range opts.Sets {
+		outcomes, err := recallSet(ctx, set, opts.Crowd, []config{c})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", set, err)
 		}

@@ -31,6 +31,10 @@ type RecallOptions struct {
 	NoTimes bool
 	// JSON prints one object a line in place of a table.
 	JSON bool
+	// Crowd, when not 0, is how many memories there are at least in the one namespace
+	// that all conversations then share, with copies of them in which words are
+	// exchanged.
+	Crowd int
 	// Save, when set, is a file to write what came of each question to, for Compare.
 	Save string
 }
@@ -70,7 +74,7 @@ func Recall(ctx context.Context, opts RecallOptions, out io.Writer) error {
 	var rows []scoreRow
 	var results []result
 	for _, set := range opts.Sets {
-		outcomes, err := recallSet(ctx, set, []config{c})
+		outcomes, err := recallSet(ctx, set, opts.Crowd, []config{c})
 		if err != nil {
 			return fmt.Errorf("bench recall: %s: %w", set, err)
 		}
@@ -93,8 +97,11 @@ func setName(set string) string { return filepath.Base(filepath.Clean(set)) }
 
 // recallSet asks a set's questions once for each configuration and returns what came
 // of them, in the order of the configurations.
-func recallSet(ctx context.Context, set string, configs []config) ([][]outcome, error) {
+func recallSet(ctx context.Context, set string, crowd int, configs []config) ([][]outcome, error) {
 	s, err := readRecallSet(set)
+	if err == nil && crowd > 0 {
+		s, err = s.crowd(crowd)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ type benchRecallCommand struct {
 	Off       []string `help:"Rules of recall to switch off; --ablation lists them." placeholder:"RULE"`
 	NoTimes   bool     `help:"Leave out latencies, so that two runs print the same bytes."`
 	JSON      bool     `help:"Print one JSON object a line."`
+	Crowd     int      `help:"Ask in one namespace of at least N memories: all conversations, and copies of them with words exchanged." placeholder:"N"`
 	Save      string   `help:"Write what came of each question to a file, for --compare." placeholder:"FILE"`
 	Compare   bool     `help:"Compare two saved files or configurations, A and B, question by question."`
 	Ablation  bool     `help:"Switch every leg and rule off, one at a time, and show what that does."`
@@ -39,6 +40,9 @@ the questions of the set with RECALL, and tells how much of the evidence was amo
 could show. --build-gold asks for rare words, phrases, synonyms, neighbours and what was superseded, and for
 nonsense, and tells with each question how it was derived; it works on a copy.
 
+--crowd asks among many: the copies have the frequencies, lengths and structure of the set and none of the
+evidence, so that times are those of a large namespace.
+
 Examples:
   engramd bench recall --set ./locomo
   engramd bench recall --set ./locomo --set ./2wiki --legs lexical --no-times --json
@@ -46,6 +50,7 @@ Examples:
   engramd bench recall --compare before.jsonl after.jsonl
   engramd bench recall --set ./locomo --compare all off=speaker
   engramd bench recall --set ./locomo --ablation
+  engramd bench recall --set ./locomo --crowd 100000
   engramd bench recall --build-gold ./mine`
 }
 
@@ -67,6 +72,8 @@ func (c *benchRecallCommand) Run(a *app) error {
 		return &usageError{errors.New("name a set with --set DIR")}
 	case c.Compare && len(c.Legs)+len(c.Off) > 0:
 		return &usageError{errors.New("--compare takes legs and rules in its configurations: legs=NAME,off=NAME")}
+	case c.Crowd < 0:
+		return &usageError{errors.New("--crowd wants a number of memories")}
 	case c.Each < 1:
 		return &usageError{errors.New("--each wants 1 or more")}
 	}
@@ -75,7 +82,7 @@ func (c *benchRecallCommand) Run(a *app) error {
 			return err
 		}
 	}
-	opts := benchmarks.RecallOptions{Sets: c.Set, Legs: c.Legs, Off: c.Off, NoTimes: c.NoTimes, JSON: c.JSON, Save: c.Save}
+	opts := benchmarks.RecallOptions{Sets: c.Set, Legs: c.Legs, Off: c.Off, NoTimes: c.NoTimes, JSON: c.JSON, Save: c.Save, Crowd: c.Crowd}
 	switch {
 	case c.Compare:
 		return benchmarks.Compare(a.ctx, c.A, c.B, opts, a.out)
