@@ -2,8 +2,12 @@ package engram_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -195,12 +199,12 @@ func selfCases() []plantedCase {
 			measured: map[string]string{"pillars_present": "2", "pillars_reached": "1"},
 		},
 		{
-			finding: "self_model_connectivity", setup: append(whole[:2:2], "MATCH (p {id: 'care'}) DETACH DELETE p"),
-			status: "defect", note: "The pillar 'care' is gone", healed: "ok",
+			finding: "self_model_connectivity", setup: append(whole[:2:2], "RECORD AUDIT", "MATCH (p {id: 'care'}) DETACH DELETE p"),
+			status: "defect", note: "The pillar 'care' is declared no more, as it was at the last RECORD AUDIT", healed: "ok",
 		},
 		{
-			finding: "self_model_connectivity", setup: append(whole[:2:2], "MATCH (p {id: 'self'}) DETACH DELETE p"),
-			status: "defect", note: "The declared self is gone", healed: "notice",
+			finding: "self_model_connectivity", setup: append(whole[:2:2], "RECORD AUDIT", "MATCH (p {id: 'self'}) DETACH DELETE p"),
+			status: "defect", note: "The self 'self', whose node is gone, is declared no more", healed: "notice",
 		},
 		{
 			finding: "self_model_connectivity", setup: append(whole[:2:2], "MATCH (p {id: 'care'}) SET p.content = ' '", "FORGET 'craft'"),
@@ -501,6 +505,88 @@ func TestAuditOnlyReads(t *testing.T) {
 	}
 }
 
+// sums are the hashes of the files of a data directory. That in which the text index
+// notes its files is left out: for a moment after opening it is written, with or without
+// an audit.
+func sums(t *testing.T, dir string) map[string][32]byte {
+	t.Helper()
+	out := map[string][32]byte{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, filepath.Join("text", "root.bolt")) {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		out[path] = sha256.Sum256(b)
+		return err
+	})
+	if err != nil || len(out) < 5 {
+		t.Fatalf("%d files, %v", len(out), err)
+	}
+	return out
+}
+
+// kept reads what was counted of statements.
+func kept(t *testing.T, dir string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "ns", "default", "statements"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestStatementsAreCountedAcrossOpenings also shows that an audit leaves every file as
+// it was, and that what cannot be read is begun anew.
+func TestStatementsAreCountedAcrossOpenings(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	open := func() *engram.DB {
+		db, err := engram.Open(dir, &engram.Options{Create: true, Now: auditNow, LearnEvery: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	closed := func(db *engram.DB) {
+		t.Helper()
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	statements := func(db *engram.DB) string { return look(t, db, "schema_drift").measured["statements"] }
+	db := open()
+	query(t, db, "CREATE (:Person {name: 'Ada'})", nil)
+	closed(db)
+	db = open()
+	query(t, db, "MATCH (p:Person) RETURN p.nmae", nil)
+	if n := statements(db); n != "2" {
+		t.Errorf("%s statements, want 2", n)
+	}
+	closed(db)
+	db = open()
+	query(t, db, "CALL text.search('Ada') YIELD node RETURN count(*)", nil) // opens the text index, which writes
+	before, counted := sums(t, dir), kept(t, dir)
+	query(t, db, "AUDIT STRUCTURE SUGGEST", nil)
+	if f := look(t, db, "schema_drift"); f.measured["statements"] != "2" || f.measured["dead_reads"] != "1" {
+		t.Errorf("after an audit: %v", f.measured)
+	}
+	if _, err := db.Audit(context.Background(), nil); err != nil {
+		t.Error(err)
+	}
+	if after := sums(t, dir); !maps.Equal(after, before) {
+		t.Errorf("an audit changed a file:\n%v\n%v", before, after)
+	}
+	closed(db)
+	if kept(t, dir) != counted {
+		t.Error("an audit was counted as a statement that reads")
+	}
+	write(t, filepath.Join(dir, "ns", "default", "statements"), "{torn")
+	db = open()
+	defer closed(db)
+	if f := look(t, db, "schema_drift"); f.status != "unknown" {
+		t.Errorf("from a torn file: %+v", f)
+	}
+}
+
 func TestRecordAuditTellsATrend(t *testing.T) {
 	db := auditDB(t, "CREATE (:A {id: 'a'})-[:RELATED]->(:B {id: 'b'}), (:C)")
 	query(t, db, "RECORD AUDIT YIELD node RETURN node", nil)
@@ -538,5 +624,76 @@ func TestAuditKeepsToItsBudget(t *testing.T) {
 	cancel()
 	if _, err := db.Query(ctx, "AUDIT STRUCTURE", nil); !engram.IsCode(err, engram.CodeCanceled) {
 		t.Errorf("canceled: %v", err)
+	}
+}
+
+func TestAuditByProgram(t *testing.T) {
+	ctx := context.Background()
+	db := auditDB(t, "CREATE (:A {id: 'a'})-[:RELATED]->(:B), (:C {id: 'c'})")
+	r, err := db.Audit(ctx, &engram.AuditOptions{Only: []string{"orphans_and_dangling"}, Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := r.Finding("orphans_and_dangling"); r.Score != nil || len(r.Findings) != 1 || f.Status != engram.AuditNotice || f.Nodes.Items[0].Ext != "c" {
+		t.Errorf("%+v", r)
+	}
+	if _, err := db.Audit(ctx, &engram.AuditOptions{Only: []string{"orphans"}}); !engram.IsCode(err, engram.CodeInvalidArgument) {
+		t.Errorf("a finding that there is not: %v", err)
+	}
+	short, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := db.Audit(short, nil); !engram.IsCode(err, engram.CodeCanceled) {
+		t.Errorf("canceled: %v", err)
+	}
+	names := engram.AuditFindings()
+	if len(names) != 14 || names[0] != "owner_runtime_divergence" || engram.AuditTitles()[names[13]] == "" || len(engram.AuditThresholds()) == 0 {
+		t.Errorf("findings %v", names)
+	}
+}
+
+// TestAskOwner compares with a backup and with a data directory, and with what cannot
+// be read.
+func TestAskOwner(t *testing.T) {
+	ctx := context.Background()
+	dir, aside := created(t), t.TempDir()
+	db, err := engram.Open(dir, &engram.Options{Now: auditNow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	backup, err := db.Backup(ctx, aside, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	divergence := func(o *engram.AuditOwner) *engram.AuditFinding {
+		t.Helper()
+		r, err := db.Audit(ctx, &engram.AuditOptions{Only: []string{"owner_runtime_divergence"}, Owner: o})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &r.Findings[0]
+	}
+	before := tree(t, aside)
+	if f := divergence(engram.AskOwner(ctx, backup.Path, "")); f.Status != engram.AuditOK || f.Measure("owner_nodes") != int64(1) {
+		t.Errorf("the same: %+v", f)
+	}
+	query(t, db, "CREATE (:N)-[:T]->(:N)", nil)
+	if f := divergence(engram.AskOwner(ctx, backup.Path, "")); f.Status != engram.AuditNotice || f.Measure("owner_edges") != int64(0) || len(f.Parts) != 1 {
+		t.Errorf("after a write: %+v", f)
+	}
+	if tree(t, aside) != before {
+		t.Error("asking changed the backup")
+	}
+	other := created(t)
+	if f := divergence(engram.AskOwner(ctx, other, "default")); f.Status != engram.AuditNotice || f.Measure("owner_nodes") != int64(1) {
+		t.Errorf("a data directory: %+v", f)
+	}
+	for _, c := range [][2]string{{filepath.Join(aside, "nowhere"), "default"}, {other, "missing"}, {dir, "default"}} {
+		f := divergence(engram.AskOwner(ctx, c[0], c[1]))
+		if f.Status != engram.AuditUnknown || f.Measure("owner_nodes") != nil || !strings.Contains(f.Note, "not known") {
+			t.Errorf("%v: %+v", c, f)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
 	}
 }

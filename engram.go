@@ -63,11 +63,16 @@ func OpenMemory(o *Options) (*DB, error) {
 }
 
 func newDB(g *graph.DB, opts Options) *DB {
-	return &DB{
+	db := &DB{
 		graph: g, opts: opts, space: query.NewSpoolSpace(opts.SpoolDir),
 		engine:  query.New(&query.Options{PlanCache: opts.PlanCache, Now: opts.Now}),
 		learner: newLearner(g, &opts), backfill: newBackfiller(g, &opts),
 	}
+	// Statistics that cannot be read are begun anew: nothing else hangs on them.
+	if kept, err := g.StatementUsage(); err == nil && len(kept) > 0 {
+		_ = db.engine.LoadUsage(kept)
+	}
+	return db
 }
 
 // closeWait bounds how long Close waits for running statements and for writing
@@ -87,6 +92,9 @@ func (db *DB) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
 	db.backfill.close()
+	if counted, err := db.engine.SaveUsage(); err == nil && counted != nil {
+		_ = db.graph.KeepStatementUsage(counted) // lost, it is counted anew
+	}
 	_ = db.learner.close(ctx) // what is left is counted as lost by the next opening
 	if err := db.graph.Close(ctx); err != nil {
 		return convert(err, "")

@@ -116,7 +116,7 @@ var own = map[UseKind][]string{
 		"id", vocab.KeyContent, vocab.KeyStatus, vocab.KeyTier, vocab.KeyLayer, vocab.KeyImportance, vocab.KeyConfidence, vocab.KeyCreatedAt,
 		vocab.KeyValidFrom, vocab.KeyValidTo, vocab.KeyUses, vocab.KeyLastUsed, vocab.KeyDecay, vocab.KeyOrigin, vocab.KeyConversation,
 		vocab.KeyTags, vocab.KeyReason, vocab.KeyWeight, vocab.KeyInhibitory,
-		"seq", "nodes", "relationships", "types", "type_counts", keyReceipt, keyOutcome, "pull", "uncertainty", "date", "forgotten_at", "resolved",
+		"seq", "nodes", "relationships", "types", "type_counts", "self", "pillars", keyReceipt, keyOutcome, "pull", "uncertainty", "date", "forgotten_at", "resolved",
 	},
 }
 

@@ -69,6 +69,10 @@ type Owner struct {
 type Recorded struct {
 	At int64 // in milliseconds since 1970
 	Counts
+	// Self is the external id of the self that was declared; "": none was.
+	Self string
+	// Pillars are the names of those that were declared.
+	Pillars []string
 }
 
 // CountsOf counts what a transaction sees.

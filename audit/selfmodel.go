@@ -2,6 +2,8 @@ package audit
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -45,7 +47,10 @@ func (w *selfWork) end() error {
 	f.How = fmt.Sprintf("exact: the declarations of the snapshot, and a walk over its %d edges, taken both ways", a.tx.EdgeCount(0))
 	f.measure("self_declared", int64(min(self, 1)), "nodes")
 	f.measure("pillars_declared", len(pillars), "nodes")
-	if self == 0 && len(pillars) == 0 {
+	if err := w.sinceLast(self, pillars); err != nil {
+		return err
+	}
+	if self == 0 && len(pillars) == 0 && len(w.bad) == 0 {
 		f.Status = Deferred
 		f.Note = "No self and no pillar is declared, so there is no self model to look at. DECLARE SELF and DECLARE PILLAR say which nodes they are."
 		return nil
@@ -92,9 +97,44 @@ func (w *selfWork) note(self value.NodeID, pillars int) {
 	}
 }
 
+// sinceLast compares with what was declared when RECORD AUDIT last ran: deleting the
+// node takes a declaration back without a word.
+func (w *selfWork) sinceLast(self value.NodeID, pillars []vocab.Pillar) error {
+	last := w.a.o.Last
+	if last == nil {
+		return nil
+	}
+	lost := func(what string) {
+		w.bad = append(w.bad, what+" is declared no more, as it was at the last RECORD AUDIT (transaction "+strconv.FormatUint(last.Seq, 10)+")")
+	}
+	if last.Self != "" && self == 0 {
+		node, err := w.a.tx.NodeByElementID(last.Self)
+		if err != nil {
+			return err
+		}
+		what := "the self " + quoted(last.Self)
+		if node == 0 {
+			what += ", whose node is gone,"
+		}
+		lost(what)
+	}
+	for _, name := range last.Pillars {
+		if !slices.ContainsFunc(pillars, func(p vocab.Pillar) bool { return p.Name == name }) {
+			lost("the pillar " + quoted(name))
+		}
+	}
+	if len(w.bad) > 0 {
+		w.a.suggest(w.f, "RECORD AUDIT") // if that is as it should be
+	}
+	return nil
+}
+
 // lookAtSelf tells whether the self is there, and how rich what is around it is.
 func (w *selfWork) lookAtSelf(self value.NodeID) error {
 	a, f := w.a, w.f
+	if self == 0 && len(a.tx.Vocabulary().Pillars()) == 0 {
+		return nil
+	}
 	if self == 0 {
 		w.odd = append(w.odd, "no self is declared, so it is not known how far the pillars are from it")
 		return nil
@@ -102,7 +142,7 @@ func (w *selfWork) lookAtSelf(self value.NodeID) error {
 	if !a.tx.NodeExists(self) {
 		f.measure("self_present", 0, "nodes")
 		w.bad = append(w.bad, "the declared self is gone: its node was deleted")
-		a.suggest(f, "DECLARE SELF null")
+		a.suggest(f, "DROP SELF IF EXISTS")
 		return nil
 	}
 	f.measure("self_present", 1, "nodes")
@@ -182,7 +222,7 @@ func (w *selfWork) lookAtPillar(p vocab.Pillar, self value.NodeID) (there, hops 
 	if !a.tx.NodeExists(p.Node) {
 		f.part("pillar", p.Name, 0, "gone")
 		w.bad = append(w.bad, what+" is gone: its node was deleted")
-		a.suggest(f, "DECLARE PILLAR null AS "+quoted(p.Name))
+		a.suggest(f, "DROP PILLAR "+quoted(p.Name)+" IF EXISTS")
 		return 0, 0, nil
 	}
 	text, err := a.prop(p.Node, vocab.KeyContent)

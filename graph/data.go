@@ -127,7 +127,8 @@ func (d *Data) Open(ctx context.Context, name string, o *Options) (*DB, error) {
 	}
 	at := place{
 		file: filepath.Join(ns.Path(), "graph.db"), textDir: ns.TextDir(), vectorDir: ns.VectorDir(), topoFile: ns.TopologyFile(),
-		readOnly: d.readOnly, notes: ns.Notes(), acked: ns.Acked, told: ns.Told, tell: ns.Tell, release: ns.Close,
+		readOnly: d.readOnly, notes: ns.Notes(), acked: ns.Acked, told: ns.Told, tell: ns.Tell,
+		usage: ns.Usage, keepUsage: ns.KeepUsage, release: ns.Close,
 	}
 	opts := fill(o)
 	if opts.Rebuild && !d.readOnly {

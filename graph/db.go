@@ -82,6 +82,8 @@ type place struct {
 	acked     func(store.Seq) error  // told of each acknowledged seq, or nil
 	told      func() (uint64, error) // how many uses the learning queue was told, or nil
 	tell      func(uint64) error     // notes that, or nil
+	usage     func() ([]byte, error) // what was kept of statements, or nil
+	keepUsage func([]byte) error     // keeps that, or nil
 	release   func() error           // called last, or nil
 }
 

@@ -309,6 +309,8 @@ const (
 	keyEdges    = "relationships"
 	keyTypes    = "types"
 	keyCounts   = "type_counts"
+	keySelf     = "self"
+	keyPillars  = "pillars"
 )
 
 // recordAudit is RECORD AUDIT.
@@ -328,6 +330,10 @@ var recordAudit = &physical.Procedure{
 		for i, n := range names {
 			counts[i] = value.Int(c.Types[n])
 		}
+		self, pillars, err := selfModel(tx)
+		if err != nil {
+			return nil, err
+		}
 		id, err := g.Create(
 			[]string{labelRecord, "Telemetry"},
 			value.Prop{Key: keyAt, Value: value.OfDateTime(g.Now())},
@@ -336,9 +342,30 @@ var recordAudit = &physical.Procedure{
 			value.Prop{Key: keyEdges, Value: value.Int(c.Edges)},
 			value.Prop{Key: keyTypes, Value: texts(names...)},
 			value.Prop{Key: keyCounts, Value: value.List(counts)},
+			value.Prop{Key: keySelf, Value: self},
+			value.Prop{Key: keyPillars, Value: texts(pillars...)},
 		)
 		return [][]value.Value{{value.NodeRef(id)}}, err
 	},
+}
+
+// selfModel is the external id of the declared self, null for none, and the names of the
+// pillars.
+func selfModel(tx *graph.Tx) (self value.Value, pillars []string, err error) {
+	v := tx.Vocabulary()
+	if id := v.Self(); id != 0 && tx.NodeExists(id) {
+		name, err := tx.ElementID(id)
+		if err != nil {
+			return value.Null, nil, err
+		}
+		self = value.String(name)
+	}
+	for _, p := range v.Pillars() {
+		if tx.NodeExists(p.Node) {
+			pillars = append(pillars, p.Name)
+		}
+	}
+	return self, pillars, nil
 }
 
 // lastRecorded reads what RECORD AUDIT kept last, nil when there is nothing that can
@@ -382,6 +409,12 @@ func lastRecorded(g access.Reader) (*audit.Recorded, error) {
 			r.Edges = v.AsInt()
 		case p.Key == keyTypes && v.Kind() == value.KindList:
 			names = v.AsList()
+		case p.Key == keySelf && v.Kind() == value.KindString:
+			r.Self = v.AsString()
+		case p.Key == keyPillars && v.Kind() == value.KindList:
+			for _, name := range v.AsList() {
+				r.Pillars = append(r.Pillars, name.AsString())
+			}
 		case p.Key == keyCounts && v.Kind() == value.KindList:
 			counts = v.AsList()
 		}
