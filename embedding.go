@@ -206,14 +206,33 @@ func (db *DB) outside(ctx context.Context, need query.Outside, opts *query.RunOp
 		opts.Backfilled = &query.Backfilled{Made: made, Waiting: waiting}
 	}
 	opts.Vectors, err = db.backfill.ask(ctx, need.Texts)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return &Notice{
-			Code:    "EmbedderUnavailable",
-			Message: fmt.Sprintf("RECALL went without meaning, by words and connections only: %v", err),
-		}, nil
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return withoutMeaning("EmbedderUnavailable", err.Error()), nil
+	case need.Later && db.backfill.embedder != nil:
+		return withoutMeaning("TextOfRows", "its text comes from rows, and a model is only asked before a statement begins; "+
+			"give the text as a parameter, in a statement for each"), nil
 	}
 	return nil, nil
+}
+
+// outsideTx is outside for a statement of a transaction. A writing one asks no model:
+// others wait for it to end.
+func (db *DB) outsideTx(ctx context.Context, need query.Outside, write bool, opts *query.RunOptions) (*Notice, error) {
+	need.Backfill = 0 // the statement itself tells that this has to stand alone
+	if db.backfill.embedder == nil || len(need.Texts) == 0 && !need.Later {
+		return nil, nil
+	}
+	if write {
+		return withoutMeaning("WritingTransaction", "a writing transaction asks no model, since others wait for it to end; "+
+			"run RECALL before it, or in a transaction that only reads"), nil
+	}
+	return db.outside(ctx, need, opts)
+}
+
+// withoutMeaning is the notice that a RECALL had no vector for its text.
+func withoutMeaning(code, why string) *Notice {
+	return &Notice{Code: code, Message: "RECALL went without meaning, by words and connections only: " + why}
 }

@@ -180,3 +180,65 @@ func TestEmbeddingOptions(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestEndpointInTransactions: a reading transaction asks the model; a writing one, for
+// whose end others wait, says that it doesn't; so does a statement whose texts come from
+// rows.
+func TestEndpointInTransactions(t *testing.T) {
+	ctx := context.Background()
+	db, m, _ := embeddingDB(t, -1)
+	runSteps(t, db, []step{
+		{"CREATE (:Memory {id: 'd', content: 'the dog barked'}), (:Memory {id: 'b', content: 'the bank closed'})", "[]"},
+		{"CALL embed.backfill()", "[[2 0]]"},
+	})
+	const recall = "RECALL $text YIELD node RETURN node.id"
+	puppy := map[string]any{"text": "puppy"}
+	m.texts()
+	for _, c := range []struct {
+		name, text, rows, notice string
+		asked                    int
+		in                       func(context.Context, func(*engram.Tx) error) error
+	}{
+		{"a reading transaction", recall, "[['d']]", "", 1, db.View},
+		{"a writing transaction", recall, "[]", "WritingTransaction", 0, db.Update},
+		{"texts of rows", "UNWIND [$text] AS text RECALL text YIELD node RETURN node.id", "[]", "TextOfRows", 0, nil},
+		{"texts of rows in a transaction", "UNWIND [$text] AS text RECALL text YIELD node RETURN node.id", "[]", "TextOfRows", 0, db.View},
+		{"no text", "MATCH (m {id: 'd'}) RECALL '' FROM m YIELD node RETURN node.id", "[]", "", 0, db.Update},
+	} {
+		var res *engram.Result
+		var err error
+		if c.in == nil {
+			res, err = db.Query(ctx, c.text, puppy)
+		} else {
+			err = c.in(ctx, func(tx *engram.Tx) (err error) {
+				res, err = tx.Query(ctx, c.text, puppy)
+				return err
+			})
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		notice := ""
+		if len(res.Notices) > 0 {
+			notice = res.Notices[0].Code
+		}
+		if asked := m.texts(); fmt.Sprint(res.Rows) != c.rows || notice != c.notice || len(asked) != c.asked {
+			t.Errorf("%s: rows %v, want %s; notice %q, want %q; asked for %q", c.name, res.Rows, c.rows, notice, c.notice, asked)
+		}
+	}
+}
+
+// TestMeaningBeyondTheFilter: the nearest in meaning are looked for among those that
+// WHERE keeps, however many nearer ones it drops, and however many have words.
+func TestMeaningBeyondTheFilter(t *testing.T) {
+	db, _, _ := embeddingDB(t, -1)
+	runSteps(t, db, []step{
+		{"UNWIND range(10, 99) AS i CREATE (:Memory {id: 'm' + i, n: i, content: 'dog number ' + i})", "[]"},
+		{"CREATE (:Memory {id: 'far', n: 0, content: 'the bank closed'})", "[]"},
+		{"CALL embed.backfill()", "[[91 0]]"},
+		{"RECALL 'puppy' WHERE node.n IN [0, 98] YIELD node RETURN node.id", "[[m98]]"},
+		{"RECALL 'puppy' WHERE node.n > 95 LIMIT 3 YIELD node RETURN node.id", "[[m96] [m97] [m98]]"},
+		{"UNWIND range(100, 299) AS i CREATE (:Memory {id: 'p' + i, n: i, content: 'puppy ' + i})", "[]"},
+		{"RECALL 'puppy' WHERE node.n IN [0, 98, 299] YIELD node, lexical RETURN node.id, lexical > 0", "[[p299 true] [m98 false]]"},
+	})
+}

@@ -154,7 +154,7 @@ func (db *DB) queryWith(ctx context.Context, text string, params map[string]any,
 			return nil, err
 		}
 	}
-	if need := plan.Outside(args); need.Backfill > 0 || db.backfill.embedder != nil && len(need.Texts) > 0 {
+	if need := plan.Outside(args); need.Backfill > 0 || db.backfill.embedder != nil && (len(need.Texts) > 0 || need.Later) {
 		read.Rollback()
 		notice, err := db.outside(ctx, need, opts)
 		if err != nil {

@@ -154,9 +154,17 @@ func (tx *Tx) run(ctx context.Context, text string, params map[string]any, opts 
 	if plan.Writes() && !tx.write {
 		return nil, newError(CodeReadOnly, "the statement writes, but the transaction only reads")
 	}
+	// The snapshot of a reading transaction holds nobody up while a model is asked.
+	notice, err := tx.db.outsideTx(ctx, plan.Outside(args), tx.write, opts)
+	if err != nil {
+		return nil, err
+	}
 	res, err = plan.Run(ctx, tx.graph, args, opts)
 	if err == nil {
 		err = tx.graph.EndStatement()
+	}
+	if err == nil && notice != nil {
+		res.Notices = append(res.Notices, *notice)
 	}
 	return res, err
 }

@@ -29,6 +29,12 @@ func Manual(o *Options) *Options {
 	return o
 }
 
+// KeepEvents keeps fewer events of learning.
+func KeepEvents(o *Options, n uint64) *Options {
+	o.keptEvents = n
+	return o
+}
+
 // TidyOnce does one piece of background work and reports whether there was any.
 func (db *DB) TidyOnce(ctx context.Context) bool { return db.tidyOnce(ctx) }
 

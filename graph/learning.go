@@ -264,19 +264,44 @@ func weightPuts(puts []store.Put, seal record.Sealer, changed map[string][]byte)
 // as many as are written, so that no commit pays for all.
 func (tx *Tx) trimEvents() error {
 	l := tx.w.learn
-	after := l.count.NextEvent + uint64(len(l.events))
-	if after <= keptEvents {
+	after, kept := l.count.NextEvent+uint64(len(l.events)), uint64(keptEvents)
+	if n := tx.db.opts.keptEvents; n != 0 {
+		kept = n
+	}
+	if after <= kept {
 		return nil
 	}
 	left := 2*len(l.events)/learn.PerRecord + 2
-	return wrap(tx.src.Scan(store.Weights, []byte{weightsEvents}, weightsKey(weightsEvents, after-keptEvents), func(k, _ []byte) bool {
-		if len(k) != 9 || binary.BigEndian.Uint64(k[1:])+learn.PerRecord > after-keptEvents || left == 0 {
+	var old [][]byte
+	err := tx.src.Scan(store.Weights, []byte{weightsEvents}, weightsKey(weightsEvents, after-kept), func(k, _ []byte) bool {
+		if len(k) != 9 || binary.BigEndian.Uint64(k[1:])+learn.PerRecord > after-kept || left == 0 {
 			return false
 		}
-		l.other[string(k)] = nil
+		old = append(old, slices.Clone(k))
 		left--
 		return true
-	}))
+	})
+	if err != nil {
+		return wrap(err)
+	}
+	for _, k := range old {
+		payload, err := tx.learnRecord(store.Weights, k)
+		if err != nil {
+			return err
+		}
+		if payload == nil {
+			continue // taken back by this transaction
+		}
+		events, err := learn.DecodeEvents(payload)
+		if err != nil {
+			return tx.damaged(store.Weights, k, err)
+		}
+		for _, e := range events {
+			l.count.Settled = max(l.count.Settled, e.At)
+		}
+		l.other[string(k)] = nil
+	}
+	return nil
 }
 
 // errNoLearning stands for a record that names no learning.

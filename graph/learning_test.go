@@ -6,7 +6,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"engram/graph"
 	"engram/graph/internal/store"
@@ -328,4 +331,62 @@ func TestLearningIsReopened(t *testing.T) {
 		t.Errorf("from the log: %v\nwant\n%v", got, want)
 	}
 	l.check(t)
+}
+
+// TestSettledLearning keeps few events: taking back what is older is refused before
+// anything is changed, and names the moment from which it works; an edge is taken back
+// wholly.
+func TestSettledLearning(t *testing.T) {
+	l := newLearned(t)
+	closeDB(t, l.db)
+	var err error
+	if l.db, err = graph.OpenDriver(l.driver, graph.KeepEvents(graph.Manual(&graph.Options{}), 128)); err != nil {
+		t.Fatal(err)
+	}
+	before := l.state(t)
+	l.learn(t, use(5*hour, l.a, l.b)) // a record of three events
+	for i := range int64(100) {       // and one for each of these
+		l.learn(t, use(6*hour+i, l.c))
+	}
+	update(t, l.db, func(tx *graph.Tx) { must(tx.RevertLearning(6 * hour))(t) }) // all are there still
+	for i := range int64(300) {
+		l.learn(t, use(7*hour+i, l.c))
+	}
+	now := l.state(t)
+	_, err = l.revert(t, 0)
+	const want = "what was learned before 1970-01-01T07:00:00"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Fatalf("taking back all: %v, want %q", err, want)
+	}
+	if !reflect.DeepEqual(now, l.state(t)) {
+		t.Error("a refused REVERT changed something")
+	}
+	from := regexp.MustCompile(`datetime\('([^']*)'\)`).FindStringSubmatch(err.Error())
+	at, err := time.Parse(time.RFC3339Nano, from[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.revert(t, at.UnixMilli()-1); err == nil {
+		t.Error("a millisecond earlier is taken back, too")
+	}
+	if n, err := l.revert(t, at.UnixMilli()); err != nil || n < 100 {
+		t.Errorf("%d events were taken back, %v", n, err)
+	}
+	update(t, l.db, func(tx *graph.Tx) {
+		if n := must(tx.RevertEdge(l.ab))(t); n != 1 {
+			t.Errorf("%d events of the edge were taken back", n)
+		}
+	})
+	after := l.state(t)
+	if before[1].(value.Adjacent).Edge != l.ab || after[2] != before[2] {
+		t.Errorf("the edge has learned %v, before %v", after[2], before[2])
+	}
+	l.check(t)
+}
+
+// revert commits even when it is refused, which must not show.
+func (l *learned) revert(t *testing.T, since int64) (n int, err error) {
+	t.Helper()
+	update(t, l.db, func(tx *graph.Tx) { n, err = tx.RevertLearning(since) })
+	return n, err
 }

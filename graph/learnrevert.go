@@ -3,11 +3,13 @@ package graph
 import (
 	"encoding/binary"
 	"slices"
+	"time"
 
 	"engram/graph/internal/key"
 	"engram/graph/internal/learn"
 	"engram/graph/internal/store"
 	"engram/graph/value"
+	"engram/graph/vocab"
 )
 
 // LearningSince lists what was learned at a time, in milliseconds since 1970, or
@@ -36,15 +38,53 @@ func (tx *Tx) LearningSince(at int64) ([]value.Learned, error) {
 }
 
 // RevertLearning takes back what was learned at a time or later, exactly, and
-// returns how many events that were.
+// returns how many events that were. Where some of it can no longer be taken back it
+// changes nothing and says so.
 func (tx *Tx) RevertLearning(since int64) (int, error) {
+	c, err := tx.learnCounters()
+	if err != nil {
+		return 0, err
+	}
+	if c.Settled != 0 && since <= c.Settled {
+		// A millisecond is as fine as times of learning are.
+		from := time.UnixMilli(c.Settled + 1).UTC().Format("2006-01-02T15:04:05.000Z07:00")
+		return 0, fail(InvalidArgument, "what was learned before %s can no longer be taken back, since only the newest %d changes are kept, so nothing was. "+
+			"REVERT LEARNING SINCE datetime('%s') takes back the rest, and REVERT LEARNING OF all of one relationship", from, keptEvents, from)
+	}
 	return tx.revert(func(e learn.Event) bool { return e.At >= since })
 }
 
-// RevertEdge takes back all that was learned about an edge. One that learning made
-// is deleted.
+// RevertEdge takes back all that was learned about an edge, also what is older than
+// the events that are kept. One that learning made is deleted.
 func (tx *Tx) RevertEdge(id value.EdgeID) (int, error) {
-	return tx.revert(func(e learn.Event) bool { return e.Kind != learn.Used && e.Element == uint64(id) })
+	n, err := tx.revert(func(e learn.Event) bool { return e.Kind != learn.Used && e.Element == uint64(id) })
+	if err != nil || !tx.edgeLives(id) {
+		return n, err
+	}
+	if made, err := tx.madeByLearning(id); err != nil || made {
+		if err == nil {
+			_, err = tx.DeleteEdge(id)
+		}
+		return max(n, 1), err
+	}
+	left := learn.Units(tx.LearnedWeight(id))
+	if left == 0 {
+		return n, nil
+	}
+	src, _, _, _ := tx.topo.EdgeEnds(id)
+	delete(tx.w.learn.out, src)
+	return n + 1, tx.addWeight(id, -left)
+}
+
+// madeByLearning reports whether an edge is one of linkLearned's.
+func (tx *Tx) madeByLearning(id value.EdgeID) (bool, error) {
+	_, _, t, ok := tx.EdgeEnds(id)
+	origin, known := tx.Key(vocab.KeyOrigin)
+	if !ok || !known || tx.RelTypeName(t) != vocab.Activates {
+		return false, nil
+	}
+	v, err := tx.EdgeProp(id, origin)
+	return v.Kind() == value.KindString && v.AsString() == OriginLearned, err
 }
 
 // revert takes events back, the newest first.

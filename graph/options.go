@@ -66,6 +66,9 @@ type Options struct {
 	trimEntries, logCap store.Seq
 
 	manual bool // no background work: tests do it step by step
+	// keptEvents is how many of the newest events of learning can be taken back; 0:
+	// keptEvents.
+	keptEvents uint64
 }
 
 // DefaultHotColumns are the hot columns unless Options say otherwise.

@@ -23,6 +23,9 @@ type Outside struct {
 	Backfill int
 	// Texts are those that RECALL searches for, as far as they are known before.
 	Texts []string
+	// Later tells that others are known only from rows, so that no vector can be had for
+	// them but by the table in the program.
+	Later bool
 }
 
 // Backfilled is what became of Outside.Backfill.
@@ -45,7 +48,13 @@ func (p *Plan) Outside(params map[string]value.Value) Outside {
 				out.Backfill = int(min(n.AsInt(), math.MaxInt32))
 			}
 		case *logical.Recall:
-			if text := constant(o.Call.Query, params); text.Kind() == value.KindString && text.AsString() != "" {
+			text := constant(o.Call.Query, params)
+			switch o.Call.Query.(type) {
+			case nil, *bound.Const, *bound.Param:
+			default:
+				out.Later = true
+			}
+			if text.Kind() == value.KindString && text.AsString() != "" {
 				out.Texts = append(out.Texts, text.AsString())
 			}
 		}

@@ -104,6 +104,9 @@ type Counters struct {
 	Written   uint64 // uses that were written, ever
 	Refused   uint64 // uses that were refused, ever
 	Lost      uint64 // uses that were told but never written, since the process ended
+	// Settled is when the newest of the events was learned that were given up, in
+	// milliseconds since 1970; 0: none was.
+	Settled int64
 }
 
 // AppendCounters appends the payload of the counters.
@@ -111,6 +114,9 @@ func AppendCounters(b []byte, c Counters) []byte {
 	b = append(b, version)
 	for _, n := range []uint64{c.NextEvent, c.Written, c.Refused, c.Lost} {
 		b = binary.AppendUvarint(b, n)
+	}
+	if c.Settled != 0 {
+		b = binary.AppendVarint(b, c.Settled)
 	}
 	return b
 }
@@ -122,6 +128,9 @@ func DecodeCounters(b []byte) (Counters, error) {
 	}
 	r := reader{b: b[1:]}
 	c := Counters{NextEvent: r.uint(), Written: r.uint(), Refused: r.uint(), Lost: r.uint()}
+	if r.err == nil && len(r.b) > 0 {
+		c.Settled = r.int()
+	}
 	return c, r.end()
 }
 

@@ -46,9 +46,10 @@ func TestEvents(t *testing.T) {
 			t.Errorf("the first %d bytes of %d were taken", n, len(b))
 		}
 	}
-	c := Counters{1, 2, 3, 1 << 50}
-	if got, err := DecodeCounters(AppendCounters(nil, c)); got != c || err != nil {
-		t.Errorf("%v, %v", got, err)
+	for _, c := range []Counters{{1, 2, 3, 1 << 50, 0}, {1, 2, 3, 4, 1 << 41}} {
+		if got, err := DecodeCounters(AppendCounters(nil, c)); got != c || err != nil {
+			t.Errorf("%v, %v", got, err)
+		}
 	}
 }
 
@@ -119,7 +120,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(AppendWeights(nil, &Weights{3: 4}))
 	f.Add(AppendEvents(nil, []Event{{At: 1, Kind: Linked, Element: 2}}))
 	f.Add(AppendPair(nil, Pair{1, 2}))
-	f.Add(AppendCounters(nil, Counters{1, 2, 3, 4}))
+	f.Add(AppendCounters(nil, Counters{1, 2, 3, 4, 5}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if a, err := DecodeActivities(b); err == nil && !bytes.Equal(AppendActivities(nil, a), b) {
 			t.Errorf("activities %x", b)
