@@ -115,7 +115,7 @@ func (s *Server) systemRoutes() []*route {
 	}
 	if s.config.MCP != nil {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
-			r := &route{method: method, pattern: "/mcp", scope: token.Read, global: true, stream: true, hidden: true, handle: s.mcp, summary: "The Model Context Protocol"}
+			r := &route{method: method, pattern: "/mcp", scope: token.Read, global: true, stream: true, hidden: true, handle: s.mcp, summary: "The Model Context Protocol", query: mcpParams}
 			if method == http.MethodPost {
 				r.body = mcpBody
 			}
@@ -123,6 +123,13 @@ func (s *Server) systemRoutes() []*route {
 		}
 	}
 	return out
+}
+
+// mcpParams are what the URL of /mcp may have.
+var mcpParams = []param{
+	{name: "namespace", kind: "string", doc: "The namespace; without it default."},
+	{name: "tools", kind: "string", doc: "The tools to offer: default, all, or names with commas between."},
+	{name: "compat", kind: "string", doc: "Be like another server: memory, the reference memory server."},
 }
 
 // mcp lets a request that passed all checks through. Who it comes from is in its

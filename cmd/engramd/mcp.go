@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -60,7 +58,7 @@ func (c *mcpCommand) Run(a *app) error {
 }
 
 func mcpOptions(h relay.Hello) *mcp.Options {
-	return &mcp.Options{Tools: h.Tools, Compat: h.Compat, ReadOnly: h.ReadOnly, Version: version()}
+	return &mcp.Options{Tools: h.Tools, Compat: h.Compat, ReadOnly: h.ReadOnly}
 }
 
 // mcpOwner is this process as the owner of a data directory, or on the way to
@@ -70,10 +68,8 @@ type mcpOwner struct {
 	ctx context.Context // ends with the client
 
 	registry *server.Registry
+	hub      *mcp.Hub
 	sessions sync.WaitGroup
-
-	mu      sync.Mutex
-	servers map[string]*mcp.Server // by what sessions ask for
 }
 
 // connect begins a session: with another process that has the directory, else in
@@ -123,40 +119,14 @@ func (o *mcpOwner) own(h relay.Hello) error {
 	if err != nil {
 		return errors.Join(err, r.Close())
 	}
-	o.registry, o.servers = r, map[string]*mcp.Server{}
-	o.sessions.Go(func() { relay.Serve(o.ctx, l, o.session) })
+	o.registry, o.hub = r, mcpHub(r)
+	o.sessions.Go(func() { relay.Serve(o.ctx, l, mcpSessions(o.hub)) })
 	return nil
-}
-
-// session makes a session of what another process says. Sessions that ask for the
-// same have one server, so that each hears what another one changes.
-func (o *mcpOwner) session(h relay.Hello) (relay.Session, error) {
-	if err := engram.CheckNamespace(h.Namespace); err != nil {
-		return nil, err
-	}
-	db, err := o.registry.Open(h.Namespace, !h.ReadOnly)
-	if err != nil {
-		return nil, err
-	}
-	key, err := json.Marshal([]any{h.Namespace, slices.Compact(slices.Sorted(slices.Values(h.Tools))), h.Compat, h.ReadOnly})
-	if err != nil {
-		return nil, err
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	s, ok := o.servers[string(key)]
-	if !ok {
-		if s, err = mcp.New(mcp.Database(db), mcpOptions(h)); err != nil {
-			return nil, err
-		}
-		o.servers[string(key)] = s
-	}
-	return func(ctx context.Context, in io.Reader, out io.Writer) error { return s.Serve(ctx, in, out, h.Session) }, nil
 }
 
 // begin begins a session in this process.
 func (o *mcpOwner) begin(h relay.Hello) (io.ReadWriteCloser, error) {
-	session, err := o.session(h)
+	session, err := mcpSessions(o.hub)(h)
 	if err != nil {
 		return nil, err
 	}

@@ -105,8 +105,11 @@ func (c *serveCommand) mayListen(tokens *token.Store) error {
 }
 
 func (c *serveCommand) serve(a *app, r *server.Registry, tokens *token.Store) error {
+	hub := mcpHub(r)
+	log := c.logger(a.err)
 	s, err := server.New(r, server.Config{
-		Tokens: tokens, Hosts: c.Host, Origins: c.Origin, BackupDir: c.Backups, Version: version(), Rate: noBound(c.Rate), Log: c.logger(a.err),
+		MCP:    mcpHandler(hub),
+		Tokens: tokens, Hosts: c.Host, Origins: c.Origin, BackupDir: c.Backups, Version: version(), Rate: noBound(c.Rate), Log: log,
 	})
 	if err != nil {
 		return err
@@ -119,6 +122,7 @@ func (c *serveCommand) serve(a *app, r *server.Registry, tokens *token.Store) er
 	if err := r.SetAddress(url); err != nil {
 		return errors.Join(err, l.Close())
 	}
+	defer shareMCP(a, hub, log)()
 	a.printf("engramd %s serves %s at %s\nThe token is in %s. Stop it with Ctrl-C.\n", version(), a.data, url, tokens.File())
 	served := make(chan error, 1)
 	go func() {

@@ -68,7 +68,7 @@ func New(store Store, o *Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := &sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{}}
+	options := &sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{}, SetCacheable: private}
 	name := "engram"
 	if s.opts.Compat == compatMemory {
 		options.Instructions, name = "", "memory-server"
@@ -87,6 +87,9 @@ func New(store Store, o *Options) (*Server, error) {
 	}
 	return s, nil
 }
+
+// private tells that nobody may keep for others what a session got.
+func private(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }
 
 func version(v string) string {
 	if v == "" {
