@@ -35,27 +35,30 @@ type duplicateWork struct {
 	content, status value.KeyID
 	telemetry       value.LabelID
 	shingler        shingler
+	bytes           []byte
 	leftOut         int64
 	docs            []*docChunk
 	n               int
+	keys, spare     []uint64 // to sort
 }
 
 // doc is a node with content.
 type doc struct {
 	slot uint32
-	near bool // it has words
-	// spare: another one with the same content and labels stands for it.
-	spare bool
-	hash  [2]uint64 // of the content
-	keys  [bands]uint32
+	hash [3]uint32 // of the content
 }
 
 const docsPer = 1024
 
-// docChunk keeps documents in pieces: growing one array would need it twice.
-type docChunk [docsPer]doc
+// docChunk keeps documents in pieces: growing one array would need it twice. Keys are
+// kept by band, since each band is read by itself.
+type docChunk struct {
+	docs [docsPer]doc
+	near [docsPer / 64]uint64 // has words, and no other one with the same content and labels stands for it
+	keys [bands][docsPer]uint32
+}
 
-func (w *duplicateWork) doc(i uint32) *doc { return &w.docs[i/docsPer][i%docsPer] }
+func (w *duplicateWork) doc(i uint32) *doc { return &w.docs[i/docsPer].docs[i%docsPer] }
 
 func (w *duplicateWork) record(r *record) error {
 	content := strings.TrimSpace(r.Prop(w.content).AsString())
@@ -71,11 +74,18 @@ func (w *duplicateWork) record(r *record) error {
 	}
 	d := w.doc(uint32(w.n))
 	w.n++
-	sum := sha256.Sum256([]byte(content))
+	w.bytes = append(w.bytes[:0], content...)
+	sum := sha256.Sum256(w.bytes)
 	d.slot = r.slot
-	d.hash = [2]uint64{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])}
+	for i := range d.hash {
+		d.hash[i] = binary.LittleEndian.Uint32(sum[4*i:])
+	}
 	if s := w.shingler.shingles(content); len(s) > 0 {
-		d.near, d.keys = true, bandKeys(s)
+		c, at := w.docs[len(w.docs)-1], (w.n-1)%docsPer
+		c.near[at/64] |= 1 << (at % 64)
+		for b, k := range bandKeys(s) {
+			c.keys[b][at] = k
+		}
 	}
 	return nil
 }
@@ -135,6 +145,7 @@ func (w *duplicateWork) end(f *Finding) error {
 	for i := range g.parent {
 		g.parent[i] = uint32(i)
 	}
+	w.keys, w.spare = make([]uint64, w.n), make([]uint64, w.n)
 	if err := w.same(g); err != nil {
 		return err
 	}
@@ -246,31 +257,44 @@ func (w *duplicateWork) members(g *groups) members {
 
 // same joins documents of the same content that share a label.
 func (w *duplicateWork) same(g *groups) error {
-	order := make([]uint32, w.n)
-	for i := range order {
-		order[i] = uint32(i)
+	keys := w.keys
+	for i := range keys {
+		keys[i] = uint64(w.doc(uint32(i)).hash[0])<<32 | uint64(i)
 	}
-	slices.SortFunc(order, func(x, y uint32) int {
-		a, b := w.doc(x), w.doc(y)
-		if c := compare(a.hash[0], b.hash[0]); c != 0 {
-			return c
-		}
-		if c := compare(a.hash[1], b.hash[1]); c != 0 {
-			return c
-		}
-		return compare(x, y)
-	})
-	for i := 0; i < len(order); {
+	sortByKey(keys, w.spare)
+	var docs []uint32
+	for i := 0; i < len(keys); {
 		j := i + 1
-		for j < len(order) && w.doc(order[j]).hash == w.doc(order[i]).hash {
+		for j < len(keys) && keys[j]>>32 == keys[i]>>32 {
 			j++
 		}
-		w.sameLabel(g, order[i:j])
+		if docs = docs[:0]; j > i+1 {
+			for _, k := range keys[i:j] {
+				docs = append(docs, uint32(k))
+			}
+			w.sameHash(g, docs)
+		}
 		if i = j; w.a.ctx.Err() != nil {
 			return canceled(w.a.ctx)
 		}
 	}
 	return nil
+}
+
+// sameHash divides documents whose hashes begin alike.
+func (w *duplicateWork) sameHash(g *groups, docs []uint32) {
+	slices.SortStableFunc(docs, func(x, y uint32) int {
+		a, b := w.doc(x).hash, w.doc(y).hash
+		return slices.Compare(a[:], b[:])
+	})
+	for i := 0; i < len(docs); {
+		j := i + 1
+		for j < len(docs) && w.doc(docs[j]).hash == w.doc(docs[i]).hash {
+			j++
+		}
+		w.sameLabel(g, docs[i:j])
+		i = j
+	}
 }
 
 // sameLabel joins those documents of the same content that share a label, or that have
@@ -290,7 +314,9 @@ func (w *duplicateWork) sameLabel(g *groups, docs []uint32) {
 			if at, ok := first[l]; ok {
 				g.join(at, d, 2)
 				others = w.a.shape.Labels(w.a.shape.NodeID(w.doc(at).slot), others[:0])
-				w.doc(d).spare = w.doc(d).spare || slices.Equal(others, labels) || l == 0
+				if l == 0 || slices.Equal(others, labels) {
+					w.docs[d/docsPer].near[d%docsPer/64] &^= 1 << (d % 64)
+				}
 			} else {
 				first[l] = d
 			}

@@ -20,7 +20,7 @@ func componentsAndHubs() rule {
 		}},
 		begin: func(a *audit) (work, error) {
 			n := a.shape.Slots()
-			w := &hubWork{a: a, parent: make([]uint32, n), degree: make([]uint32, n), strength: make([]float64, n), flow: map[value.TypeID]flow{}}
+			w := &hubWork{a: a, parent: make([]uint32, n), degree: make([]uint32, n), strength: make([]float64, n)}
 			for i := range w.parent {
 				w.parent[i] = uint32(i)
 			}
@@ -35,7 +35,7 @@ type hubWork struct {
 	degree   []uint32  // a loop counts once
 	strength []float64 // incoming
 	total    float64
-	flow     map[value.TypeID]flow
+	flow     []flow // by type
 }
 
 // flow is how activation passes along edges of a type.
@@ -44,18 +44,16 @@ type flow struct {
 	inhibitory                bool
 }
 
-func (w *hubWork) flowOf(t value.TypeID) flow {
-	fl, ok := w.flow[t]
-	if !ok {
-		name := w.a.tx.RelTypeName(t)
+func (w *hubWork) flowOf(t value.TypeID) *flow {
+	for len(w.flow) <= int(t) {
+		name := w.a.tx.RelTypeName(value.TypeID(len(w.flow)))
 		r := vocab.Default(name)
 		if known, ok := w.a.tx.Vocabulary().Lookup(name); ok {
 			r = *known
 		}
-		fl = flow{r.Weight, r.Forward, r.Backward, r.Inhibitory}
-		w.flow[t] = fl
+		w.flow = append(w.flow, flow{r.Weight, r.Forward, r.Backward, r.Inhibitory})
 	}
-	return fl
+	return &w.flow[t]
 }
 
 func (w *hubWork) edge(e edge) {
@@ -66,16 +64,14 @@ func (w *hubWork) edge(e edge) {
 	w.degree[e.to]++
 	w.union(e.from, e.to)
 	fl := w.flowOf(e.typ)
-	if fl.inhibitory || w.a.shape.InhibitorySlot(e.slot) {
+	if fl.inhibitory || e.inhibitory {
 		return // it holds back and draws nothing
 	}
 	weight := fl.weight
-	if asserted, ok := w.a.shape.WeightSlot(e.slot); ok {
-		weight = float64(asserted)
+	if e.weighted {
+		weight = float64(e.weight)
 	}
-	if learned, ok := w.a.shape.LearnedSlot(e.slot); ok {
-		weight += float64(learned)
-	}
+	weight += float64(e.learned)
 	if weight <= 0 {
 		return
 	}

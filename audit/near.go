@@ -32,15 +32,17 @@ const (
 // run goes over the bands: documents with the same key may be alike.
 func (n *nearWork) run() error {
 	n.apart, n.sets = map[uint64]struct{}{}, map[uint32][]uint64{}
-	keys, spare := make([]uint64, 0, n.w.n), make([]uint64, n.w.n)
+	keys := n.w.keys
 	for b := range bands {
 		keys = keys[:0]
-		for i := range uint32(n.w.n) {
-			if d := n.w.doc(i); d.near && !d.spare {
-				keys = append(keys, uint64(d.keys[b])<<32|uint64(i))
+		for c, chunk := range n.w.docs {
+			for i, key := range &chunk.keys[b] {
+				if chunk.near[i/64]>>(i%64)&1 != 0 {
+					keys = append(keys, uint64(key)<<32|uint64(c*docsPer+i))
+				}
 			}
 		}
-		sortByKey(keys, spare[:len(keys)])
+		sortByKey(keys, n.w.spare[:len(keys)])
 		for i := 0; i < len(keys); {
 			j := i + 1
 			for j < len(keys) && keys[j]>>32 == keys[i]>>32 {

@@ -25,9 +25,9 @@ func orphansAndDangling() rule {
 
 type orphanWork struct {
 	a        *audit
-	joined   bits // nodes with an edge to another node
-	recorded bits // nodes that have a record
-	edges    int64
+	joined   bits       // nodes with an edge to another node
+	recorded bits       // nodes that have a record
+	columns  tally      // of the edges' own columns
 	dangling []lostEdge // the first maxLost
 	lost     int64      // all of them
 }
@@ -42,7 +42,7 @@ type lostEdge struct {
 const maxLost = MaxLimit
 
 func (w *orphanWork) edge(e edge) {
-	w.edges++
+	w.columns.add(e.slot, e.from, e.to, e.typ)
 	if e.from != e.to {
 		w.joined.set(e.from)
 		w.joined.set(e.to)
@@ -63,7 +63,7 @@ func (w *orphanWork) lose(e graph.StoredEdge, format string, args ...any) {
 // end proves the edges and counts the orphans.
 func (w *orphanWork) end(f *Finding) error {
 	a := w.a
-	if err := w.incoming(); err != nil {
+	if err := w.adjacency(); err != nil {
 		return err
 	}
 	stored, waiting, err := w.records()
@@ -78,20 +78,30 @@ func (w *orphanWork) end(f *Finding) error {
 	f.measure("unlinked_telemetry", telemetry, "nodes")
 	f.measure("dangling", w.lost, "edges")
 	f.measure("nodes_without_record", len(lostNodes), "nodes")
+	f.measure("records_without_node", len(a.stray), "nodes")
 	f.measure("edge_records", stored, "edges")
 	f.measure("waiting_for_sweeper", waiting, "edges")
 	a.partsOf(f, orphans)
-	w.note(f, len(orphans), len(lostNodes))
+	w.note(f, len(orphans), len(lostNodes)+len(a.stray))
 	w.list(f)
 	all := append(slices.Clone(lostNodes), orphans...)
-	err = a.listNodes(f, len(all), a.slotIDs(all), func(i int) string {
-		if i < len(lostNodes) {
+	strays := len(a.stray)
+	err = a.listNodes(f, strays+len(all), func(i int) value.NodeID {
+		if i < strays {
+			return a.stray[i]
+		}
+		return a.shape.NodeID(all[i-strays])
+	}, func(i int) string {
+		switch {
+		case i < strays:
+			return "it has a record, but is not in the topology"
+		case i < strays+len(lostNodes):
 			return "it has no record"
 		}
-		return "no edge joins it to another node"
+		return orphaned
 	})
 	for _, n := range f.Nodes.Items {
-		if n.Why != "it has no record" {
+		if n.Why == orphaned {
 			a.suggest(f, fmt.Sprintf("MATCH (n {id: %s}) RECALL n.content YIELD node AS m WITH n, m WHERE m <> n LIMIT 1 CREATE (n)-[:RELATED {weight: 0.3}]->(m)", quoted(n.Ext)))
 		}
 	}
@@ -102,7 +112,7 @@ func (w *orphanWork) note(f *Finding, orphans, lostNodes int) {
 	switch {
 	case w.lost > 0 || lostNodes > 0:
 		f.Status = Defect
-		f.Note = fmt.Sprintf("%d edges are not whole and %d nodes have no record. The store forbids that: run the check, and restore a backup.", w.lost, lostNodes)
+		f.Note = fmt.Sprintf("%d edges are not whole and %d nodes are either in the records or in the topology only. The store forbids that: run the check, and restore a backup.", w.lost, lostNodes)
 	case orphans > 0:
 		f.Status = Notice
 		f.Note = fmt.Sprintf("No walk reaches or leaves %d nodes: only words, meaning or their id find them. Every edge has both its ends.", orphans)
@@ -110,6 +120,9 @@ func (w *orphanWork) note(f *Finding, orphans, lostNodes int) {
 		f.Note = "Every node is joined to another one, and every edge has both its ends."
 	}
 }
+
+// orphaned is what is said of an orphan.
+const orphaned = "no edge joins it to another node"
 
 // split lists living nodes by what they lack, in ascending order of id.
 func (w *orphanWork) split() (orphans []uint32, telemetry int64, lost []uint32) {
@@ -132,23 +145,62 @@ func (w *orphanWork) split() (orphans []uint32, telemetry int64, lost []uint32) 
 	return orphans, telemetry, lost
 }
 
-// incoming compares the edges that nodes see coming with those that leave.
-func (w *orphanWork) incoming() error {
+// tally is the number of edges, and the sum of a hash of each with its ends and type:
+// two lists of edges with the same tally are the same, in whichever order they come.
+type tally struct {
+	n   int64
+	sum uint64
+}
+
+func (t *tally) add(edge, from, to uint32, typ value.TypeID) {
+	h := (uint64(edge)<<32 | uint64(from)) * 0x9e3779b97f4a7c15
+	h ^= h >> 32
+	h += (uint64(to)<<32 | uint64(typ)) * 0xc2b2ae3d27d4eb4f
+	h ^= h >> 29
+	h *= 0xbf58476d1ce4e5b9
+	t.n, t.sum = t.n+1, t.sum+(h^h>>32)
+}
+
+// adjacency compares the edges that leave nodes, and those that arrive, with the edges'
+// own columns: as wholes, and one by one when that differs.
+func (w *orphanWork) adjacency() error {
 	a := w.a
+	var leave, arrive tally
 	var hops []graph.Hop
-	n := int64(0)
 	err := a.over(func(at node) {
-		hops = a.shape.ExpandSlots(at.slot, value.In, nil, hops[:0])
-		n += int64(len(hops))
+		hops = a.shape.ExpandSlots(at.slot, value.Out, nil, hops[:0])
 		for _, h := range hops {
-			src, dst, typ := a.shape.EdgeEndsSlot(h.Edge)
-			if src != h.Node || dst != at.slot || typ != h.Type || !a.shape.Living(src) {
-				w.lose(a.stored(h.Edge), "one of its ends does not know it")
+			leave.add(h.Edge, at.slot, h.Node, h.Type)
+		}
+		hops = a.shape.ExpandSlots(at.slot, value.In, nil, hops[:0])
+		for _, h := range hops {
+			arrive.add(h.Edge, h.Node, at.slot, h.Type)
+		}
+	})
+	if err != nil || leave == w.columns && arrive == w.columns && leave.n == a.tx.EdgeCount(0) {
+		return err
+	}
+	seen := newBits(2 * a.shape.EdgeSlots())
+	err = a.over(func(at node) {
+		for d, dir := range []value.Direction{value.Out, value.In} {
+			for _, h := range a.shape.ExpandSlots(at.slot, dir, nil, nil) {
+				if h.Edge >= a.shape.EdgeSlots() {
+					w.lose(graph.StoredEdge{Src: at.id}, "a node has an edge that there is not")
+					continue
+				}
+				src, dst, typ := a.shape.EdgeEndsSlot(h.Edge)
+				if dir == value.In {
+					src, dst = dst, src
+				}
+				if seen.has(2*h.Edge+uint32(d)) || src != at.slot || dst != h.Node || typ != h.Type {
+					w.lose(a.stored(h.Edge), "one of its ends does not know it")
+				}
+				seen.set(2*h.Edge + uint32(d))
 			}
 		}
 	})
-	if err == nil && (n != w.edges || n != a.tx.EdgeCount(0)) {
-		w.lose(graph.StoredEdge{}, "%d edges leave nodes, %d arrive, and %d are counted", w.edges, n, a.tx.EdgeCount(0))
+	if err == nil && w.lost == 0 {
+		w.lose(graph.StoredEdge{}, "%d edges leave nodes, %d arrive, and there are %d; %d are counted", leave.n, arrive.n, w.columns.n, a.tx.EdgeCount(0))
 	}
 	return err
 }

@@ -83,7 +83,7 @@ type Nodes struct {
 
 // Node is one node with the reason why it is listed.
 type Node struct {
-	ID  value.NodeID `json:"-"`
+	ID  value.NodeID `json:"-"`             // 0 when there is no such node any more
 	Ext string       `json:"id"`            // its external id
 	Why string       `json:"why,omitempty"` // in plain words
 }

@@ -21,8 +21,7 @@ type rule struct {
 type work struct {
 	// node sees every node of the topology in ascending order of id.
 	node func(n node)
-	// edge sees every edge once, by the slots of its ends, in the order of the nodes
-	// that they start at.
+	// edge sees every edge once, in ascending order of id, after all nodes.
 	edge func(e edge)
 	// record sees every node's record in ascending order of id, after the topology.
 	record func(r *record) error

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"engram/graph"
@@ -19,6 +20,9 @@ type audit struct {
 	wanted map[value.KeyID]bool // properties that the pass over records hands out
 	allKey bool                 // it hands out all of them
 	text   *textScan            // when a finding asked for it
+	stray  []value.NodeID       // with a record, but not in the topology
+
+	thresholds map[string]float64
 }
 
 // node is a node as the pass over the topology sees it.
@@ -32,6 +36,10 @@ type edge struct {
 	slot     uint32 // its own dense number
 	from, to uint32 // those of its ends
 	typ      value.TypeID
+	// weight is what it asserts, if anything; learned was learned beside.
+	weight, learned float32
+	weighted        bool
+	inhibitory      bool // it asserts to hold back
 }
 
 // record is a node's record; it is valid during the call.
@@ -54,6 +62,7 @@ func Run(ctx context.Context, tx *graph.Tx, o *Options) (*Report, error) {
 	if tx.Writable() {
 		return nil, invalid("an audit reads a snapshot: run it outside of a transaction that writes")
 	}
+	a.readThresholds()
 	if a.o.Limit == 0 {
 		a.o.Limit = DefaultLimit
 	}
@@ -95,16 +104,15 @@ func (a *audit) want(name string) value.KeyID {
 func (a *audit) wantAll() { a.allKey = true }
 
 // threshold returns what Options.With or the default says.
-func (a *audit) threshold(name string) float64 {
-	if v, ok := a.o.With[name]; ok {
-		return v
-	}
+func (a *audit) threshold(name string) float64 { return a.thresholds[name] }
+
+// readThresholds makes one table of the defaults and Options.With.
+func (a *audit) readThresholds() {
+	a.thresholds = map[string]float64{}
 	for _, t := range Thresholds() {
-		if t.Name == name {
-			return t.Default
-		}
+		a.thresholds[t.Name] = t.Default
 	}
-	panic("audit: no threshold " + name)
+	maps.Copy(a.thresholds, a.o.With)
 }
 
 // checkEvery is after how many elements a run looks whether it was cancelled.
@@ -135,25 +143,34 @@ func (a *audit) overTopology(works []work) error {
 			edges = append(edges, w.edge)
 		}
 	}
-	if len(nodes)+len(edges) == 0 {
+	if len(nodes) > 0 {
+		err := a.over(func(n node) {
+			for _, fn := range nodes {
+				fn(n)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if len(edges) == 0 {
 		return nil
 	}
-	var hops []graph.Hop
-	return a.over(func(n node) {
-		for _, fn := range nodes {
-			fn(n)
+	var rows []graph.EdgeRow
+	for s := uint32(0); s < a.shape.EdgeSlots(); {
+		if a.ctx.Err() != nil {
+			return canceled(a.ctx)
 		}
-		if len(edges) == 0 {
-			return
-		}
-		hops = a.shape.ExpandSlots(n.slot, value.Out, nil, hops[:0])
-		for i := range hops {
-			e := edge{slot: hops[i].Edge, from: n.slot, to: hops[i].Node, typ: hops[i].Type}
+		rows, s = a.shape.ReadEdges(s, rows[:0])
+		for i := range rows {
+			r := &rows[i]
+			e := edge{r.Slot, r.Src, r.Dst, r.Type, r.Weight, r.Learned, r.Weighted, r.Inhibitory}
 			for _, fn := range edges {
 				fn(e)
 			}
 		}
-	})
+	}
+	return nil
 }
 
 // overRecords makes the pass over the records.
@@ -171,6 +188,7 @@ func (a *audit) overRecords(works []work) error {
 		return nil
 	}
 	n := 0
+	var rec record
 	want := func(k value.KeyID) bool { return a.allKey || a.wanted[k] }
 	return a.tx.ScanRecords(want, func(r *graph.Record) error {
 		if n++; n%checkEvery == 0 && a.ctx.Err() != nil {
@@ -178,9 +196,10 @@ func (a *audit) overRecords(works []work) error {
 		}
 		slot, ok := a.shape.NodeSlot(r.ID)
 		if !ok {
-			return fmt.Errorf("node %d has a record but is not in the topology: check the graph", r.ID)
+			a.stray = append(a.stray, r.ID) // orphans_and_dangling tells
+			return nil
 		}
-		rec := record{r, slot}
+		rec = record{r, slot}
 		for _, fn := range fns {
 			if err := fn(&rec); err != nil {
 				return err

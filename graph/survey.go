@@ -13,14 +13,17 @@ import (
 // are looked at, nothing of the store is held.
 const surveyChunk = 512
 
-// Record is what ScanRecords hands out of a node. It is used again for the next one.
+// Record is what ScanRecords hands out of a node. It is used again for the next one, and
+// strings of text fields are valid during the call only: clone what is kept.
 type Record struct {
 	ID        value.NodeID
 	CreatedMS int64 // since 1970
 	Labels    []value.LabelID
 	Keys      []value.KeyID   // of all its properties, in ascending order
-	Props     []value.KeyProp // those asked for, and those searched as text, in ascending order of key
+	Props     []value.KeyProp // those asked for, in ascending order of key
 	Text      bool            // it has text that searches could find
+
+	outOfLine bool
 }
 
 // Prop returns a property that was asked for; Null when the node does not have it.
@@ -41,20 +44,22 @@ func (tx *Tx) ScanRecords(want func(value.KeyID) bool, fn func(r *Record) error)
 	if tx.w != nil {
 		return fail(InvalidArgument, "records are scanned in a reading transaction")
 	}
-	var chunk []Record
-	from := key.Node(1)
-	for from != nil {
+	c := recordChunk{tx: tx, want: want}
+	defer func() { clear(c.arena[:cap(c.arena)]) }() // who kept a string sees it at once
+	for from := key.Node(1); from != nil; {
 		if err := tx.check(); err != nil {
 			return err
 		}
-		n, next, err := tx.recordChunk(from, want, &chunk)
+		next, err := c.read(from)
 		if err != nil {
 			return err
 		}
-		for i := range n {
-			r := &chunk[i]
-			if err := tx.inline(r); err != nil {
-				return err
+		for i := range c.n {
+			r := &c.records[i]
+			if r.outOfLine {
+				if err := tx.inline(r); err != nil {
+					return err
+				}
 			}
 			if err := fn(r); err != nil {
 				return err
@@ -65,72 +70,113 @@ func (tx *Tx) ScanRecords(want func(value.KeyID) bool, fn func(r *Record) error)
 	return nil
 }
 
-// recordChunk decodes records from a key on and returns where the next ones begin,
-// nil at the end.
-func (tx *Tx) recordChunk(from []byte, want func(value.KeyID) bool, chunk *[]Record) (n int, next []byte, err error) {
-	var bad error
-	var node record.Node
-	scan := func(k, sealed []byte) bool {
-		if n == surveyChunk {
+// recordChunk is the records that were copied out of the store together.
+type recordChunk struct {
+	tx      *Tx
+	want    func(value.KeyID) bool
+	records []Record
+	n       int
+	arena   []byte // their payloads
+	node    record.Node
+	bad     error
+}
+
+// read decodes records from a key on and returns where the next ones begin, nil at the
+// end.
+func (c *recordChunk) read(from []byte) (next []byte, err error) {
+	c.n, c.arena = 0, c.arena[:0]
+	err = c.tx.src.Scan(store.Nodes, from, nil, func(k, sealed []byte) bool {
+		if c.n == surveyChunk {
 			next = append([]byte(nil), k...)
 			return false
 		}
-		id, ok := key.ParseUint(k)
-		payload, err := tx.open(store.Nodes, k, sealed)
-		if err != nil || !ok {
-			bad = err
-			return false
-		}
-		if n == len(*chunk) {
-			*chunk = append(*chunk, Record{})
-		}
-		r := &(*chunk)[n]
-		r.ID, r.Keys, r.Props = value.NodeID(id), r.Keys[:0], r.Props[:0]
-		node.Labels = r.Labels
-		err = record.WalkNode(payload, &node, func(p value.KeyID) bool {
-			r.Keys = append(r.Keys, p)
-			if _, text := tx.keys.text[p]; text {
-				return true
-			}
-			return want(p) || len(tx.schema.texts) > 0 && tx.schema.texts.wants(r.ID, node.Labels, p)
-		}, func(p record.Prop) {
-			v := p.Value
-			if p.Overflow {
-				v = value.Null
-			}
-			r.Props = append(r.Props, value.KeyProp{Key: p.Key, Value: v})
-		})
-		if err != nil {
-			bad = tx.damaged(store.Nodes, k, err)
-			return false
-		}
-		r.CreatedMS, r.Labels = node.CreatedMS, node.Labels
-		n++
-		return true
+		c.bad = c.add(k, sealed)
+		return c.bad == nil
+	})
+	if err != nil {
+		return nil, wrap(err)
 	}
-	if err := tx.src.Scan(store.Nodes, from, nil, scan); err != nil {
-		return 0, nil, wrap(err)
-	}
-	return n, next, bad
+	return next, c.bad
 }
 
-// inline fetches the values that are out of line, as no stored value is Null, and sees
-// whether there is text.
+func (c *recordChunk) add(k, sealed []byte) error {
+	id, ok := key.ParseUint(k)
+	payload, err := c.tx.open(store.Nodes, k, sealed)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return wrap(c.tx.db.seal.Damaged(store.Nodes, k, "its key is no id"))
+	}
+	if c.n == len(c.records) {
+		c.records = append(c.records, Record{})
+	}
+	r := &c.records[c.n]
+	c.n++
+	*r = Record{ID: value.NodeID(id), Labels: r.Labels, Keys: r.Keys[:0], Props: r.Props[:0]}
+	start := len(c.arena)
+	c.arena = append(c.arena, payload...)
+	c.node.Labels = r.Labels
+	err = record.WalkNode(c.arena[start:], &c.node,
+		func(p value.KeyID) record.Want { return c.wants(r, p) }, func(p record.Prop, w record.Want) { c.take(r, p, w) })
+	if err != nil {
+		return c.tx.damaged(store.Nodes, k, err)
+	}
+	r.CreatedMS, r.Labels = c.node.CreatedMS, c.node.Labels
+	return nil
+}
+
+// wants says what is made of a property of a record.
+func (c *recordChunk) wants(r *Record, k value.KeyID) record.Want {
+	r.Keys = append(r.Keys, k)
+	wanted := c.want(k)
+	_, text := c.tx.keys.text[k]
+	switch {
+	case wanted && text:
+		return record.Share
+	case wanted:
+		return record.Copy
+	case text:
+		return record.Peek
+	case c.tx.schema.texts.wants(r.ID, c.node.Labels, k):
+		return record.Copy
+	}
+	return record.Skip
+}
+
+func (c *recordChunk) take(r *Record, p record.Prop, w record.Want) {
+	switch {
+	case p.Overflow:
+		r.outOfLine = true
+		r.Props = append(r.Props, value.KeyProp{Key: p.Key}) // no stored value is Null
+	case w == record.Peek:
+		r.Text = true
+	default:
+		r.Props = append(r.Props, value.KeyProp{Key: p.Key, Value: p.Value})
+		r.Text = r.Text || c.tx.saysText(r.ID, c.node.Labels, p.Key, p.Value)
+	}
+}
+
+// saysText reports whether a stored value is text that searches could find.
+func (tx *Tx) saysText(id value.NodeID, labels []value.LabelID, k value.KeyID, v value.Value) bool {
+	if _, standard := tx.keys.text[k]; standard {
+		return v.AsString() != ""
+	}
+	return tx.schema.texts.wants(id, labels, k) && textOf(v) != ""
+}
+
+// inline fetches the values that are out of line.
 func (tx *Tx) inline(r *Record) error {
-	r.Text = false
 	for i := range r.Props {
 		p := &r.Props[i]
-		if p.Value.IsNull() {
-			var err error
-			if p.Value, err = tx.overflow(nodeOverflow(r.ID, p.Key)); err != nil {
-				return err
-			}
+		if !p.Value.IsNull() {
+			continue
 		}
-		if _, ok := tx.keys.text[p.Key]; ok {
-			r.Text = r.Text || p.Value.AsString() != ""
-		} else if len(tx.schema.texts) > 0 {
-			r.Text = r.Text || tx.schema.texts.wants(r.ID, r.Labels, p.Key) && textOf(p.Value) != ""
+		var err error
+		if p.Value, err = tx.overflow(nodeOverflow(r.ID, p.Key)); err != nil {
+			return err
 		}
+		r.Text = r.Text || tx.saysText(r.ID, r.Labels, p.Key, p.Value)
 	}
 	return nil
 }
@@ -218,3 +264,6 @@ type Topology = topo.Version
 
 // Hop is one edge seen from a node, by the dense numbers of a Topology.
 type Hop = topo.Hop
+
+// EdgeRow is an edge as the columns of a Topology have it.
+type EdgeRow = topo.EdgeRow

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"fmt"
+	"unsafe"
 
 	"engram/graph/value"
 )
@@ -68,11 +69,22 @@ func NodeProp(b []byte, key value.KeyID) (p Prop, ok bool, err error) {
 	return p, ok, c.err
 }
 
-// WalkNode decodes a node's payload without its properties' values, except of those
-// that want asks for: each is handed to fn in ascending order of key. n keeps the
-// creation time and the labels, with Props unchanged; its slice of labels is used
-// again.
-func WalkNode(b []byte, n *Node, want func(value.KeyID) bool, fn func(p Prop)) error {
+// Want says what WalkNode makes of a property.
+type Want uint8
+
+// What is made of a property.
+const (
+	Skip  Want = iota
+	Copy       // its value
+	Share      // its value; a string is not copied and is valid as long as the payload
+	Peek       // nothing but whether it is a string that is not empty, or out of line
+)
+
+// WalkNode decodes of a node's payload what want asks for: each property is handed to
+// fn in ascending order of key, those that were peeked at only if there is something. n
+// gets the creation time and the labels, before want is called; its slice of labels is
+// used again.
+func WalkNode(b []byte, n *Node, want func(value.KeyID) Want, fn func(p Prop, w Want)) error {
 	c := cursor{b: b}
 	n.CreatedMS = c.varint()
 	n.Labels = n.Labels[:0]
@@ -81,18 +93,32 @@ func WalkNode(b []byte, n *Node, want func(value.KeyID) bool, fn func(p Prop)) e
 	}
 	for k := c.count(2); k > 0 && c.err == nil; k-- {
 		p := Prop{Key: c.keyID()}
+		w := want(p.Key)
+		tag := byte(tagNull)
+		if len(c.b) > 0 {
+			tag = c.b[0]
+		}
 		switch {
-		case !want(p.Key):
+		case w == Skip || w == Peek && tag != tagString && tag != tagOverflow:
 			c.skip(0)
 			continue
-		case len(c.b) > 0 && c.b[0] == tagOverflow:
+		case tag == tagOverflow:
 			c.skip(0)
 			p.Overflow = true
+		case w == Peek:
+			c.byte()
+			if len(c.bytes()) == 0 {
+				continue
+			}
+		case w == Share && tag == tagString:
+			c.byte()
+			s := c.bytes()
+			p.Value = value.String(unsafe.String(unsafe.SliceData(s), len(s)))
 		default:
 			p.Value = c.value(0)
 		}
 		if c.err == nil {
-			fn(p)
+			fn(p, w)
 		}
 	}
 	return c.err

@@ -3,6 +3,7 @@ package record_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -255,4 +256,47 @@ func FuzzDecode(f *testing.F) {
 		_, _ = record.DecodeValue(b)
 		_, _ = record.Sealer{}.Open(store.Nodes, nil, b)
 	})
+}
+
+func TestWalkNode(t *testing.T) {
+	node := &record.Node{CreatedMS: 77, Labels: []value.LabelID{2, 9}, Props: []record.Prop{
+		{Key: 1, Value: value.Int(5)},
+		{Key: 2, Value: value.String("shared")},
+		{Key: 3, Value: value.String("")},
+		{Key: 4, Value: value.List([]value.Value{value.Int(1)})},
+		{Key: 5, Value: value.String("peeked at")},
+		{Key: 6, Value: value.String(strings.Repeat("long ", 1000))},
+		{Key: 7, Value: value.String("copied")},
+	}}
+	payload, large, err := record.AppendNode(nil, node)
+	if err != nil || len(large) != 1 {
+		t.Fatal(err, len(large))
+	}
+	wants := map[value.KeyID]record.Want{1: record.Share, 2: record.Share, 3: record.Peek, 4: record.Peek, 5: record.Peek, 6: record.Peek, 7: record.Copy}
+	var got []string
+	var shared, copied value.Value
+	var head record.Node
+	err = record.WalkNode(payload, &head, func(k value.KeyID) record.Want { return wants[k] }, func(p record.Prop, w record.Want) {
+		got = append(got, fmt.Sprint(p.Key, " ", w, " ", p.Overflow, " ", p.Value))
+		switch p.Key {
+		case 2:
+			shared = p.Value
+		case 7:
+			copied = p.Value
+		}
+	})
+	want := []string{"1 2 false 5", "2 2 false 'shared'", "5 3 false null", "6 3 true null", "7 1 false 'copied'"}
+	if err != nil || !cmp.Equal(got, want) || head.CreatedMS != 77 || !cmp.Equal(head.Labels, node.Labels) {
+		t.Errorf("%v: %q, head %+v", err, got, head)
+	}
+	clear(payload)
+	if shared.AsString() == "shared" || copied.AsString() != "copied" {
+		t.Errorf("without the payload they are %q and %q", shared.AsString(), copied.AsString())
+	}
+	for n := range len(payload) - 1 {
+		again, _, _ := record.AppendNode(nil, node)
+		if err := record.WalkNode(again[:n], &head, func(value.KeyID) record.Want { return record.Copy }, func(record.Prop, record.Want) {}); err == nil {
+			t.Errorf("the first %d bytes are taken for a record", n)
+		}
+	}
 }

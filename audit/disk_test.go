@@ -1,0 +1,216 @@
+package audit_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"engram/audit"
+	"engram/graph"
+)
+
+// onDisk opens the graph of a data directory, made when it is missing, for one step.
+func onDisk(t *testing.T, dir string, o *graph.Options, step func(p *planted)) {
+	t.Helper()
+	p := &planted{t: t}
+	if _, err := os.Stat(dir); err != nil {
+		p.ok(graph.CreateData(dir))
+	}
+	data, err := graph.OpenData(dir, graph.DataOptions{})
+	p.ok(err)
+	if names, err := data.Names(); err == nil && len(names) == 0 {
+		p.ok(data.Create("main", o))
+	}
+	p.db, err = data.Open(context.Background(), "main", o)
+	p.ok(err)
+	step(p)
+	p.ok(p.db.Close(context.Background()))
+	p.ok(data.Close())
+}
+
+// split makes a graph and a copy of it, lets each go its own way by as many
+// transactions, and then gives the first one a part of the other: a copy of the data
+// that claims to be up to date, but is not.
+func split(t *testing.T, part string, o *graph.Options, before, here, there func(p *planted)) string {
+	t.Helper()
+	dir, other := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "other")
+	onDisk(t, dir, o, before)
+	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	onDisk(t, dir, o, here)
+	onDisk(t, other, o, there)
+	mine := filepath.Join(dir, "ns", "main", part)
+	if err := os.RemoveAll(mine); err != nil {
+		t.Fatal(err)
+	}
+	theirs := filepath.Join(other, "ns", "main", part)
+	info, err := os.Stat(theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.IsDir() {
+		err = os.CopyFS(mine, os.DirFS(theirs))
+	} else {
+		var b []byte
+		if b, err = os.ReadFile(theirs); err == nil {
+			err = os.WriteFile(mine, b, 0o600)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// diverge plants a missing, a stale and an extra document; everybody else is equal.
+func diverge(t *testing.T, part string) string {
+	t.Helper()
+	note := []string{"Note"}
+	set := func(p *planted, id, content string) {
+		n, err := p.tx.NodeByElementID(id)
+		p.ok(err)
+		for _, prop := range p.props([]any{"content", content}) {
+			_, err = p.tx.SetNodeProp(n, prop.Key, prop.Value)
+			p.ok(err)
+		}
+	}
+	return split(t, part, nil, func(p *planted) {
+		p.node("kept", note, "content", "the garden by the river")
+		p.node("mute", note, "content", "?")
+		p.node("stale", note, "content", "she lives in Rome")
+		p.node("extra", note)
+	}, func(p *planted) {
+		p.begin()
+		set(p, "stale", "she plays the piano")
+		p.node("missing", note, "content", "a train in summer")
+		p.node("gone", note)
+		p.commit()
+	}, func(p *planted) {
+		p.begin()
+		set(p, "stale", "she moved to Oslo")
+		set(p, "extra", "a house by the mountain")
+		p.node("nobody", note)
+		p.node("never", note, "content", "a child in the rain")
+		p.commit()
+		same(t, p.find("index_divergence")) // and so the text index is open, and written at closing
+	})
+}
+
+func TestIndexDivergence(t *testing.T) {
+	compare := audit.Options{With: map[string]float64{"compare_content": 1}}
+	for part, index := range map[string]string{"text": "text", "vectors": "vector"} {
+		onDisk(t, diverge(t, part), nil, func(p *planted) {
+			f := p.find("index_divergence")
+			same(t, f, "extra", "missing", "gone")
+			measures(t, f, "texts", 4, index+"_missing", 1, index+"_extra", 2, index+"_stale", nil)
+			if f.Status != audit.Defect {
+				t.Errorf("%s: status %s", part, f.Status)
+			}
+			f = p.find("index_divergence", compare)
+			same(t, f, "stale", "extra", "missing", "gone")
+			measures(t, f, index+"_stale", 1)
+		})
+	}
+	onDisk(t, filepath.Join(t.TempDir(), "data"), nil, func(p *planted) {
+		p.node("a", []string{"Note"}, "content", "the garden by the river")
+		p.node("b", []string{"Note"}, "content", "?")
+		for _, more := range []string{"c", "d"} {
+			f := p.find("index_divergence", compare)
+			same(t, f)
+			measures(t, f, "texts", 2, "text_missing", 0, "text_stale", 0, "vector_missing", 0, "vector_stale", 0)
+			if f.Status != audit.OK {
+				t.Errorf("status %s: %s", f.Status, f.Note)
+			}
+			p.node(more, nil)
+		}
+	})
+}
+
+func TestDanglingEdges(t *testing.T) {
+	// The copy of the topology is of a graph where other ends were joined.
+	small := &graph.Options{SnapshotBytes: 1}
+	var ends [3]string
+	dir := split(t, "topology.snap", small, func(p *planted) {
+		p.begin()
+		a, b, c := p.node("a", nil), p.node("b", nil), p.node("c", nil)
+		p.edge(a, b, "KNOWS")
+		p.edge(b, c, "KNOWS")
+		p.commit()
+		ends = [3]string{"a", "b", "c"}
+	}, func(p *planted) { p.link(ends[0], ends[1]) }, func(p *planted) { p.link(ends[0], ends[2]) })
+	onDisk(t, dir, small, func(p *planted) {
+		f := p.find("orphans_and_dangling")
+		if f.Status != audit.Defect || f.Edges.Total != 1 || len(f.Edges.Items) != 1 {
+			t.Fatalf("%s: %+v", f.Status, f.Edges)
+		}
+		if e := f.Edges.Items[0]; e.From != "a" || e.To != "b" || e.Type != "KNOWS" || e.Why != "its record names other ends or another type than the topology" {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+func (p *planted) link(from, to string) {
+	p.t.Helper()
+	p.begin()
+	a, err := p.tx.NodeByElementID(from)
+	p.ok(err)
+	b, err := p.tx.NodeByElementID(to)
+	p.ok(err)
+	p.edge(a, b, "KNOWS")
+	p.commit()
+}
+
+// files hashes everything in a directory.
+func files(t *testing.T, dir string) map[string][32]byte {
+	t.Helper()
+	out := map[string][32]byte{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		out[path] = sha256.Sum256(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestAuditChangesNoFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	onDisk(t, dir, nil, func(p *planted) {
+		for i := range 20 {
+			n := p.node(string(rune('a'+i)), []string{"Note"}, "content", walk)
+			p.edge(n, n, "ADMIRES")
+		}
+	})
+	closed := files(t, dir)
+	data, err := graph.OpenData(dir, graph.DataOptions{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &planted{t: t}
+	p.db, err = data.Open(context.Background(), "main", nil)
+	p.ok(err)
+	r := p.run(audit.Options{Suggest: true, With: map[string]float64{"compare_content": 1}})
+	if f := r.Finding("duplicates"); f.Nodes.Total != 20 {
+		t.Errorf("the audit found %d duplicates", f.Nodes.Total)
+	}
+	p.ok(p.db.Close(context.Background()))
+	p.ok(data.Close())
+	after := files(t, dir)
+	for name, sum := range closed {
+		if after[name] != sum {
+			t.Errorf("%s changed", name)
+		}
+	}
+	if len(after) != len(closed) || len(closed) < 3 {
+		t.Errorf("%d files before, %d after", len(closed), len(after))
+	}
+}
