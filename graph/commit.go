@@ -41,6 +41,7 @@ func (tx *Tx) CommitKey(ctx context.Context, idemKey string) (seq uint64, err er
 	if idemKey != "" {
 		tx.db.idemKeys.added.Add(1) // one too many when it fails: they are counted anew before any is forgotten
 	}
+	tx.prepareWhileWaiting()
 	at, outcome, err := ticket.Wait(ctx)
 	if outcome != store.Committed {
 		return 0, wrap(err)
@@ -62,6 +63,7 @@ func (tx *Tx) finish(idemKey string) (*commit.Ticket, error) {
 		if err != nil {
 			return nil, err
 		}
+		w.next = next
 		ticket = w.slot.Finish(puts, next, idemKey)
 	}
 	w.slot = nil
@@ -118,7 +120,7 @@ func (tx *Tx) writeSet() ([]store.Put, *state, error) {
 	next := &state{
 		topo: w.ed.Commit(uint64(seq)), names: tx.names, keys: tx.keys, marks: w.marks,
 		schema: tx.schema, counts: counts, vocab: tx.vocab, activity: activity, partial: tx.base.partial,
-		changed: changed, recent: tx.db.recentText(tx.base, uint64(seq), changed),
+		changed: newChanges(changed), recent: tx.db.recentText(tx.base, uint64(seq), changed),
 	}
 	if !w.learn.empty() {
 		count := w.learn.count

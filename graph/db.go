@@ -142,8 +142,7 @@ func (db *DB) publish(seq store.Seq, s *state) {
 	if !s.partial {
 		// The text of a load into an empty graph comes at its end: the index must not
 		// tell meanwhile that it has everything up to here.
-		db.text.Publish(uint64(seq), s.changed)
-		db.vectors.publish(uint64(seq), s.changed)
+		db.publishChanges(uint64(seq), s.changed)
 	}
 	db.nudge()
 }

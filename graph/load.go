@@ -364,7 +364,7 @@ func (l *Loader) flush(last bool) error {
 		return err
 	}
 	puts, rec := l.progress(puts, last)
-	next := &state{topo: l.base.topo, names: l.names, keys: l.keys, schema: l.base.schema, vocab: l.base.vocab, activity: l.base.activity, counts: counts, marks: l.marks, changed: l.changed}
+	next := &state{topo: l.base.topo, names: l.names, keys: l.keys, schema: l.base.schema, vocab: l.base.vocab, activity: l.base.activity, counts: counts, marks: l.marks, changed: newChanges(l.changed)}
 	next.recent = l.db.recentText(l.base, uint64(seq), l.changed)
 	next.partial = l.fresh
 	if !l.fresh {

@@ -3,7 +3,6 @@ package graph
 import (
 	"engram/graph/internal/catalog"
 	"engram/graph/internal/learn"
-	"engram/graph/internal/text"
 	"engram/graph/internal/topo"
 	"engram/graph/value"
 	"engram/graph/vocab"
@@ -36,7 +35,7 @@ type state struct {
 	marks marks
 	// changed are the documents that this one transaction changed, recent those of
 	// it and of the ones before that may not be durable yet.
-	changed []text.Doc
+	changed *changes
 	recent  []textBatch
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"engram/graph/internal/record"
 	"engram/graph/internal/store"
@@ -14,6 +15,9 @@ import (
 
 // mergeChunk is how many segments tidy merges before it looks around.
 const mergeChunk = 16
+
+// tidyWait is how long tidy waits after a commit for more of them.
+const tidyWait = 10 * time.Millisecond
 
 // lastError keeps the newest error of background work.
 type lastError struct {
@@ -44,6 +48,14 @@ func (db *DB) tidy(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-db.wake:
+		}
+		// Of many commits in a row each would wake it up, for next to nothing.
+		gather := time.NewTimer(tidyWait)
+		select {
+		case <-ctx.Done():
+			gather.Stop()
+			return
+		case <-gather.C:
 		}
 		for ctx.Err() == nil && db.tidyOnce(ctx) {
 		}

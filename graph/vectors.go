@@ -57,7 +57,7 @@ func (db *DB) beginVectors(ctx context.Context) {
 	v := db.vectors
 	v.tag = textIdentity(db.seal.Tag)
 	switch {
-	case v.embedder == nil || v.dim == 0:
+	case !v.used():
 		// Of an endpoint whose dimensions nobody knows yet there can be no vectors.
 		close(v.ready)
 	case db.readOnly:
@@ -169,15 +169,23 @@ func meaning(d text.Doc) string {
 	return strings.Join(parts, "\n")
 }
 
-// publish adds the changed documents of a durable transaction.
-func (v *vectors) publish(seq uint64, docs []text.Doc) {
-	if v.embedder == nil || v.dim == 0 {
+// used reports whether there are vectors at all.
+func (v *vectors) used() bool { return v.embedder != nil && v.dim != 0 }
+
+// publish adds what a durable transaction changed, nil if nothing.
+func (v *vectors) publish(seq uint64, c *changes) {
+	if !v.used() {
 		return
+	}
+	var docs []text.Doc
+	var prepared []vector.Doc
+	if c != nil {
+		docs, prepared = c.docs, c.vectors
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.open {
-		v.index.Publish(seq, v.docs(docs))
+		v.index.Publish(seq, prepared)
 		return
 	}
 	select {

@@ -40,6 +40,8 @@ type writes struct {
 	attrs  []logentry.AttrSet
 	swept  []value.EdgeID
 	bytes  int // estimate of what will be written
+
+	next *state // what it becomes; nil until it is handed over
 }
 
 // nodeEdit is a node that the transaction touched.

@@ -17,7 +17,7 @@ import (
 
 // batchDocs is how many documents go to disk in one batch, unless a single
 // transaction has more.
-const batchDocs = 1000
+const batchDocs = 4000
 
 // loadDocs is how many go in one batch when an index is filled from scratch.
 const loadDocs = 3000

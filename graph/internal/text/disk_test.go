@@ -216,10 +216,10 @@ func TestBatchesEndWithTransactions(t *testing.T) {
 	}{
 		{nil, []int{0}},
 		{[]int{1, 1}, []int{2}},
-		{[]int{600, 600, 300}, []int{600, 1500}},
-		{[]int{1000, 1}, []int{1000, 1001}},
-		{[]int{5, 3000, 5}, []int{5, 3005, 3010}},
-		{[]int{3000}, []int{3000}},
+		{[]int{2400, 2400, 1200}, []int{2400, 6000}},
+		{[]int{4000, 1}, []int{4000, 4001}},
+		{[]int{5, 12000, 5}, []int{5, 12005, 12010}},
+		{[]int{12000}, []int{12000}},
 	}
 	for _, c := range cases {
 		var docs []*tailDoc

@@ -9,6 +9,28 @@ import (
 // before the seq alone is written.
 const idleSeqs = 10_000
 
+// mostTicks is how many ticks a change waits at most while others keep coming.
+const mostTicks = 20
+
+// lull finds the moment to write: writing takes the disk and the processor from
+// whoever commits, and one large batch takes less of both than many small ones.
+type lull struct {
+	seq   uint64
+	ticks int
+}
+
+// now tells at a tick, with the newest published seq, whether nothing has come since
+// the tick before, or enough have waited.
+func (l *lull) now(seq uint64) bool {
+	quiet := seq == l.seq
+	l.seq = seq
+	if l.ticks++; !quiet && l.ticks < mostTicks {
+		return false
+	}
+	l.ticks = 0
+	return true
+}
+
 // follow writes the tail to disk from time to time. It is woken by time or by
 // a full batch, never by a single commit: a follower nudged at each commit
 // halves the rate of commits.
@@ -17,6 +39,7 @@ func (ix *Index) follow(ctx context.Context) {
 	ticker := time.NewTicker(ix.opts.FlushEvery)
 	defer ticker.Stop()
 	failures, skip := 0, 0
+	var lull lull
 	for {
 		if l := ix.pending(); l != nil && ix.usable() == nil {
 			select {
@@ -32,6 +55,9 @@ func (ix *Index) follow(ctx context.Context) {
 			return
 		case <-ix.kick:
 		case <-ticker.C:
+			if skip == 0 && !lull.now(ix.durable.Load()) {
+				continue
+			}
 		}
 		if skip--; skip > 0 || ix.paused.Load() || ix.usable() != nil {
 			continue

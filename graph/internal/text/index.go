@@ -122,11 +122,23 @@ func (ix *Index) usable() error {
 // Publish adds the changes of a durable transaction. Seqs ascend; one that is
 // published already is passed over, so replaying a log is harmless. Views of
 // seq are exact once it returns. It never waits for the disk's writing side.
-func (ix *Index) Publish(seq uint64, docs []Doc) {
-	analysed := make([]*document, len(docs))
+func (ix *Index) Publish(seq uint64, docs []Doc) { ix.PublishAnalyzed(seq, ix.Analyze(seq, docs)) }
+
+// Analyzed are the terms of a transaction's documents.
+type Analyzed struct{ docs []*document }
+
+// Analyze does the part of Publish that takes long, for any goroutine and before the
+// transaction is durable. seq is the one it will have.
+func (ix *Index) Analyze(seq uint64, docs []Doc) Analyzed {
+	a := Analyzed{make([]*document, len(docs))}
 	for i, d := range docs {
-		analysed[i] = ix.analyze(seq, d)
+		a.docs[i] = ix.analyze(seq, d)
 	}
+	return a
+}
+
+// PublishAnalyzed is the rest of Publish.
+func (ix *Index) PublishAnalyzed(seq uint64, a Analyzed) {
 	ix.writeLock.Lock()
 	defer ix.writeLock.Unlock()
 	if seq <= ix.durable.Load() || ix.closed.Load() {
@@ -134,13 +146,13 @@ func (ix *Index) Publish(seq uint64, docs []Doc) {
 	}
 	if l := ix.pending(); l != nil {
 		if ix.broken.Load() == nil {
-			l.enqueue(seq, analysed)
+			l.enqueue(seq, a.docs)
 		}
 		ix.durable.Store(seq)
 		return
 	}
 	g := ix.current()
-	for _, d := range analysed {
+	for _, d := range a.docs {
 		if err := g.tail.add(d, g.base); err != nil {
 			ix.breakDown(err)
 			return

@@ -49,8 +49,9 @@ type Options struct {
 	Rebuild func(load func(seq uint64, docs iter.Seq2[Doc, error]) error) error
 	// K1 and B are BM25's parameters; 0 means 1.2 and 0.4. B below 0 means 0.
 	K1, B float64
-	// FlushEvery is how long a change waits at most before it is written to
-	// disk; 0 means 100 ms. FlushDocs flushes earlier; 0 means 1,000.
+	// FlushEvery is after how long without a change what waits is written to disk; 0
+	// means 100 ms. While changes keep coming they wait up to twenty times as long,
+	// or until there are FlushDocs; 0 means 4,000.
 	FlushEvery time.Duration
 	FlushDocs  int
 	// MaxTail is how many changes may wait in memory before Throttle slows
@@ -97,7 +98,7 @@ func (o Options) filled() (Options, error) {
 	orElse(&o.B, 0.4)
 	o.B = min(max(o.B, 0), 1)
 	orElse(&o.FlushEvery, 100*time.Millisecond)
-	orElse(&o.FlushDocs, 1000)
+	orElse(&o.FlushDocs, 4000)
 	orElse(&o.MaxTail, 20_000)
 	orElse(&o.MaxStall, 100*time.Millisecond)
 	return o, nil
