@@ -109,3 +109,11 @@ func DateOf(t time.Time) Value {
 	}
 	return value.OfDate(value.Date{Days: days})
 }
+
+// ParseTyped reads typed JSON, as Value.AppendTyped writes it: values that JSON lacks
+// are objects with $kind, such as {"$kind":"date","value":"2024-05-01"}.
+func ParseTyped(data []byte) (Value, error) { return value.ParseTyped(data) }
+
+// FromTyped makes a value of typed JSON that was read into nil, bool, json.Number,
+// string, []any and map[string]any.
+func FromTyped(x any) (Value, error) { return value.FromTyped(x) }

@@ -53,6 +53,7 @@ type DB struct {
 	ids      ids // for the holder of writer
 
 	latest   atomic.Pointer[durableState]
+	watch    watch         // of those that wait for changes
 	logged   atomic.Uint64 // bytes of log entries made since the topology's file
 	topoFile topoFile
 	idemKeys idemKeys
@@ -139,6 +140,7 @@ func (db *DB) publish(seq store.Seq, s *state) {
 		db.settled(*s.learned)
 	}
 	db.latest.Store(&durableState{seq, s})
+	db.watch.signal()
 	if !s.partial {
 		// The text of a load into an empty graph comes at its end: the index must not
 		// tell meanwhile that it has everything up to here.
@@ -165,6 +167,7 @@ func (db *DB) Poisoned() error { return wrap(db.engine.Poisoned()) }
 // and for what is being committed, and closes the store. If ctx ends first, all
 // that was acknowledged is safe and Close can be called again.
 func (db *DB) Close(ctx context.Context) error {
+	db.watch.close()
 	db.stop()
 	<-db.stopped
 	db.vectors.wait()

@@ -226,6 +226,20 @@ var contracts = []contract{
 		},
 	},
 	{
+		route: "POST /v1/batch", path: "/v1/batch", body: `{"values":"typed","statements":[{"statement":"CREATE (:Batch {on: $d})","parameters":{"d":{"$kind":"date","value":"2024-05-01"}}},{"statement":"MATCH (b:Batch) SET b.n = 1"}]}`,
+		want: `{"executed":2,"skipped":0,"counters":{"nodes_created":1,`,
+		check: func(t *testing.T, h *harness, _ answer) {
+			a := h.must("POST", "/v1/query", `{"statement":"MATCH (b:Batch) RETURN b.on, b.n, {m: 1.0}","values":"typed"}`)
+			if got := toJSON(a.json["rows"]); got != `[[{"$kind":"date","value":"2024-05-01"},1,{"$kind":"map","value":{"m":1}}]]` {
+				t.Errorf("stored: %s", got)
+			}
+			bad := h.request(h.root, "POST", "/v1/batch", `{"statements":[{"statement":"CREATE (:Batch)"},{"statement":"CREATE (:"}]}`)
+			if bad.status != 400 || bad.json["field"] != "statements[1]" || h.eql("MATCH (b:Batch) RETURN count(b)") != "[[1]]" {
+				t.Errorf("one that is wrong: %d %s", bad.status, bad.body)
+			}
+		},
+	},
+	{
 		route: "POST /v1/transactions", path: "/v1/transactions", body: `{"mode":"write"}`, want: `"mode":"write","idle_ms":2000,"total_ms":10000}`,
 		check: func(t *testing.T, h *harness, a answer) {
 			id := a.json["id"].(string)

@@ -65,7 +65,9 @@ func (d *schemas) operation(r *route) map[string]any {
 		op["parameters"] = params
 	}
 	if r.body != noBody {
+		d.request = true
 		schema := d.of(reflect.TypeOf(r.request))
+		d.request = false
 		content := map[string]any{}
 		for _, t := range r.types {
 			content[t] = map[string]any{"schema": schema}
@@ -157,6 +159,9 @@ type schemas struct {
 	all   map[string]any
 	types map[string]reflect.Type
 	clash string // a name that two types have
+	// request: types are of a request, whose fields may be left out unless they are
+	// said to be required.
+	request bool
 }
 
 // of returns the schema of a type: plain, without unions of kinds.
@@ -196,8 +201,6 @@ func (d *schemas) of(t reflect.Type) map[string]any {
 func (d *schemas) object(t reflect.Type) map[string]any {
 	props := map[string]any{}
 	required := []string{}
-	isRequest := strings.HasSuffix(t.Name(), "Request") || strings.HasPrefix(t.Name(), "merge") && !strings.HasSuffix(t.Name(), "Response") ||
-		t.Name() == "importLine" || t.Name() == "namespaceChange"
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -212,7 +215,7 @@ func (d *schemas) object(t reflect.Type) map[string]any {
 			schema["enum"] = strings.Split(enum, ",")
 		}
 		props[name] = schema
-		if f.Tag.Get("required") != "" || !isRequest && !strings.Contains(rest, "omitempty") {
+		if f.Tag.Get("required") != "" || !d.request && !strings.Contains(rest, "omitempty") {
 			required = append(required, name)
 		}
 	}

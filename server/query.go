@@ -20,6 +20,12 @@ func (s *Server) queryRoutes() []*route {
 		request: queryRequest{}, response: queryResponse{},
 		answers:  map[string]string{typeNDJSON: "One JSON object a line: columns, row for each row, and summary or problem as the last."},
 		problems: []int{404, 409, 413, 422, 501, 507},
+	}, {
+		method: http.MethodPost, pattern: "/v1/batch", scope: token.Write, body: jsonBody, writes: true, keyed: true, handle: s.batch,
+		summary: "Run several statements as one transaction",
+		detail: "All or none. A statement with a key that was committed before, as the Idempotency-Key of a request of its own, is left out: so what was sent before without an answer can be sent again. " +
+			"Rows are not returned.",
+		request: batchRequest{}, response: batchResponse{}, problems: []int{404, 409, 413, 422, 501, 507},
 	}}
 }
 
@@ -28,6 +34,7 @@ type queryRequest struct {
 	Statement   string         `json:"statement" doc:"The statement." required:"true"`
 	Parameters  map[string]any `json:"parameters" doc:"The values of $name in the statement."`
 	Mode        string         `json:"mode" doc:"read refuses a statement that writes; auto and write do what the token may." enum:"auto,read,write"`
+	Values      string         `json:"values" doc:"plain, or typed: parameters and rows keep their kinds; values that JSON lacks are objects with $kind, such as a date." enum:"plain,typed"`
 	Transaction string         `json:"transaction" doc:"An open transaction, of POST /v1/transactions."`
 	Budget      budgetRequest  `json:"budget" doc:"Narrower bounds of the statement than the server's."`
 }
@@ -64,8 +71,35 @@ func (q *queryRequest) statement() (*statement, error) {
 	if q.Mode != "" && q.Mode != "auto" && q.Mode != "read" && q.Mode != "write" {
 		return nil, invalid("mode", "the mode is auto, read or write")
 	}
+	params, err := typedParameters(q.Values, q.Parameters)
+	if err != nil {
+		return nil, err
+	}
 	limits, err := q.Budget.limits()
-	return &statement{text: q.Statement, params: q.Parameters, write: q.Mode != "read", limits: limits}, err
+	return &statement{text: q.Statement, params: params, write: q.Mode != "read", limits: limits}, err
+}
+
+// typed is the form of values that keeps all kinds.
+const typed = "typed"
+
+// typedParameters makes values of parameters whose kinds are told.
+func typedParameters(form string, params map[string]any) (map[string]any, error) {
+	switch form {
+	case "", "plain":
+		return params, nil
+	case typed:
+	default:
+		return nil, invalid("values", "values is plain or typed")
+	}
+	out := make(map[string]any, len(params))
+	for _, name := range sortedKeys(params) {
+		v, err := engram.FromTyped(params[name])
+		if err != nil {
+			return nil, invalid("parameters", "the parameter "+name+": "+err.Error())
+		}
+		out[name] = v
+	}
+	return out, nil
 }
 
 func (s *Server) query(c *call) error {
@@ -97,14 +131,14 @@ func (s *Server) query(c *call) error {
 		if err != nil {
 			return err
 		}
-		return c.stream(res.Columns, held(res.Rows), func() summary { return summarize(c.db, res, int64(len(res.Rows)), repeated) })
+		return c.stream(res.Columns, held(res.Rows), q.Values, func() summary { return summarize(c.db, res, int64(len(res.Rows)), repeated) })
 	}
 	rows, err := c.rows(on, st)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = rows.Close() }() // a reading error has been told
-	return c.stream(rows.Columns(), rows.All(), func() summary { return summarize(c.db, rows.Result(), rows.Count(), false) })
+	return c.stream(rows.Columns(), rows.All(), q.Values, func() summary { return summarize(c.db, rows.Result(), rows.Count(), false) })
 }
 
 // rows runs a statement whose rows may be many. Writing them to the client is no part
@@ -139,7 +173,7 @@ func held(rows [][]engram.Value) rowSeq {
 const chunk = 32 << 10
 
 // stream answers with rows: one document, or lines when the client asked for them.
-func (c *call) stream(columns []string, rows rowSeq, end func() summary) error {
+func (c *call) stream(columns []string, rows rowSeq, form string, end func() summary) error {
 	lines := wantsLines(c.req)
 	h := c.w.Header()
 	h.Set("Cache-Control", "no-store")
@@ -169,7 +203,7 @@ func (c *call) stream(columns []string, rows rowSeq, end func() summary) error {
 			buf = append(buf, ',')
 		}
 		first = false
-		buf = appendRow(buf, row)
+		buf = appendRow(buf, row, form == typed)
 		if lines {
 			buf = append(buf, "}\n"...)
 		}
@@ -203,13 +237,17 @@ func (c *call) broken(out *bufio.Writer, lines bool, err error) error {
 	return nil
 }
 
-func appendRow(buf []byte, row []engram.Value) []byte {
+func appendRow(buf []byte, row []engram.Value, typed bool) []byte {
 	buf = append(buf, '[')
 	for i, v := range row {
 		if i > 0 {
 			buf = append(buf, ',')
 		}
-		buf = v.AppendJSON(buf)
+		if typed {
+			buf = v.AppendTyped(buf)
+		} else {
+			buf = v.AppendJSON(buf)
+		}
 	}
 	return append(buf, ']')
 }
