@@ -170,7 +170,7 @@ func TestFindingsNameWhatWasPlanted(t *testing.T) {
 }
 
 func plantedCases() []plantedCase {
-	return slices.Concat(selfCases(), supersessionCases(), tierCases(), valueCases(), wonderCases(), driftCases(), provenanceCases())
+	return slices.Concat(shapeCases(), selfCases(), supersessionCases(), tierCases(), valueCases(), wonderCases(), driftCases(), provenanceCases())
 }
 
 func selfCases() []plantedCase {

@@ -73,7 +73,11 @@ func (a *audit) listNodes(f *Finding, n int, at func(i int) value.NodeID, why fu
 	from, to, next := a.page(f.Name, false, n, func(i int) uint64 { return uint64(at(i)) })
 	f.Nodes.Total, f.Nodes.Next = int64(n), next
 	for i := from; i < to; i++ {
-		n := Node{ID: at(i), Ext: a.nodeName(at(i)), Why: why(i)}
+		ext, err := a.nodeName(at(i))
+		if err != nil {
+			return err
+		}
+		n := Node{ID: at(i), Ext: ext, Why: why(i)}
 		if !a.tx.NodeExists(n.ID) {
 			n.ID = 0
 		}

@@ -83,7 +83,9 @@ func (w *orphanWork) end(f *Finding) error {
 	f.measure("waiting_for_sweeper", waiting, "edges")
 	a.partsOf(f, orphans)
 	w.note(f, len(orphans), len(lostNodes)+len(a.stray))
-	w.list(f)
+	if err := w.list(f); err != nil {
+		return err
+	}
 	all := append(slices.Clone(lostNodes), orphans...)
 	strays := len(a.stray)
 	err = a.listNodes(f, strays+len(all), func(i int) value.NodeID {
@@ -102,7 +104,7 @@ func (w *orphanWork) end(f *Finding) error {
 	})
 	for _, n := range f.Nodes.Items {
 		if n.Why == orphaned {
-			a.suggest(f, fmt.Sprintf("MATCH (n {id: %s}) RECALL n.content YIELD node AS m WITH n, m WHERE m <> n LIMIT 1 CREATE (n)-[:RELATED {weight: 0.3}]->(m)", quoted(n.Ext)))
+			a.suggest(f, fmt.Sprintf("MATCH (n {id: %s}) RECALL n.content YIELD node AS m WHERE m <> n WITH n, m LIMIT 1 CREATE (n)-[:RELATED {weight: 0.3}]->(m)", quoted(n.Ext)))
 		}
 	}
 	return err
@@ -266,24 +268,32 @@ func (a *audit) lostEnd(e graph.StoredEdge) string {
 }
 
 // list lists the edges that are not whole; they cannot be loaded.
-func (w *orphanWork) list(f *Finding) {
+func (w *orphanWork) list(f *Finding) error {
 	a := w.a
 	slices.SortStableFunc(w.dangling, func(x, y lostEdge) int { return compare(x.ID, y.ID) })
 	from, to, next := a.page(f.Name, true, len(w.dangling), func(i int) uint64 { return uint64(w.dangling[i].ID) })
 	f.Edges.Total, f.Edges.Next = w.lost, next
 	for _, e := range w.dangling[from:to] {
-		f.Edges.Items = append(f.Edges.Items, Edge{
-			ID: e.ID, Ext: fmt.Sprintf("edge %d", e.ID), From: a.nodeName(e.Src), To: a.nodeName(e.Dst), Type: a.tx.RelTypeName(e.Type), Why: e.why,
-		})
+		src, err := a.nodeName(e.Src)
+		if err != nil {
+			return err
+		}
+		dst, err := a.nodeName(e.Dst)
+		if err != nil {
+			return err
+		}
+		f.Edges.Items = append(f.Edges.Items, Edge{ID: e.ID, Ext: fmt.Sprintf("edge %d", e.ID), From: src, To: dst, Type: a.tx.RelTypeName(e.Type), Why: e.why})
 	}
+	return nil
 }
 
-// nodeName names a node that may be gone.
-func (a *audit) nodeName(id value.NodeID) string {
+// nodeName is the external id of a node, or its number if it is gone or has no record.
+func (a *audit) nodeName(id value.NodeID) (string, error) {
 	if a.tx.NodeExists(id) {
-		if ext, err := a.tx.ElementID(id); err == nil {
-			return ext
+		ext, err := a.tx.ElementID(id)
+		if graph.CodeOf(err) != graph.Damaged || err == nil {
+			return ext, err
 		}
 	}
-	return fmt.Sprintf("node %d", id)
+	return fmt.Sprintf("node %d", id), nil
 }
