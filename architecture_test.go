@@ -39,6 +39,7 @@ var owners = map[string]string{
 	"github.com/alecthomas/participle/": "query",
 	"github.com/alecthomas/kong":        "cmd",
 	"github.com/prometheus/":            "server",
+	"github.com/gorilla/websocket":      "server",
 	"github.com/modelcontextprotocol/":  "server",
 	"github.com/chzyer/readline":        "cmd",
 	"github.com/schollz/progressbar/v3": "cmd",

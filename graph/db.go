@@ -106,7 +106,7 @@ func start(driver store.Driver, loaded *loaded, ix *text.Index, opts Options, pl
 	db.topoFile.opened(loaded)
 	db.latest.Store(&durableState{loaded.head, loaded.state})
 	engine, err := commit.New(driver, commit.Options[*state]{
-		Initial: loaded.state, Publish: db.publish, BeforeAck: place.acked, Now: opts.Now, Envelope: envelope{loaded.seal},
+		Initial: loaded.state, Publish: db.publish, Advanced: func(store.Seq) { db.watch.signal() }, BeforeAck: place.acked, Now: opts.Now, Envelope: envelope{loaded.seal},
 		Waiting:  func() int { return int(db.waiting.Load()) },
 		MaxBytes: opts.MaxBytes, MaxKeys: opts.MaxKeys, MaxLongAge: opts.MaxLongAge,
 	})
@@ -140,7 +140,6 @@ func (db *DB) publish(seq store.Seq, s *state) {
 		db.settled(*s.learned)
 	}
 	db.latest.Store(&durableState{seq, s})
-	db.watch.signal()
 	if !s.partial {
 		// The text of a load into an empty graph comes at its end: the index must not
 		// tell meanwhile that it has everything up to here.

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"bufio"
 	"io"
 	"log"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -91,6 +93,14 @@ func (r *recorder) Write(b []byte) (int, error) {
 
 // Unwrap is for http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// hijackable gives a websocket the connection.
+type hijackable struct{ http.ResponseWriter }
+
+// Hijack takes the connection over.
+func (h hijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(h.ResponseWriter).Hijack()
+}
 
 // cutPattern cuts a pattern of the mux into method and path.
 func cutPattern(pattern string) (method, path string, ok bool) { return strings.Cut(pattern, " ") }

@@ -282,7 +282,9 @@ func TestContracts(t *testing.T) {
 	doc := loadDocument(t, h)
 	open := map[string]bool{}
 	for _, r := range h.server.Routes() {
-		open[r.Method+" "+r.Pattern] = true
+		if !r.Hidden { // those have tests of their own
+			open[r.Method+" "+r.Pattern] = true
+		}
 	}
 	for _, c := range contracts {
 		if !open[c.route] {

@@ -4,7 +4,7 @@ package server
 type Route struct {
 	Method, Pattern, Scope string
 	Body, Stream, Global   bool
-	Writes                 bool
+	Writes, Hidden         bool
 }
 
 // Routes are all routes of a server, for tests that must not forget one.
@@ -12,7 +12,7 @@ func (s *Server) Routes() []Route {
 	var out []Route
 	for _, r := range s.table {
 		out = append(out, Route{
-			Method: r.method, Pattern: r.pattern, Scope: string(r.scope), Body: r.body != noBody, Stream: r.stream, Global: r.global, Writes: r.writes,
+			Method: r.method, Pattern: r.pattern, Scope: string(r.scope), Body: r.body != noBody, Stream: r.stream, Global: r.global, Writes: r.writes, Hidden: r.hidden,
 		})
 	}
 	return out

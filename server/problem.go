@@ -29,7 +29,7 @@ const (
 	codeShutdown        = "ShuttingDown" // the server is about to end
 	codeNoTransaction   = "TransactionNotFound"
 	codeNodeNotFound    = "NodeNotFound"
-	codeExpectation     = "ExpectationFailed"
+	codeUpgrade         = "UpgradeRequired"
 )
 
 // problem is an error as RFC 9457 has it.

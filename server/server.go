@@ -47,6 +47,7 @@ type Server struct {
 	txs      *transactions
 	limiters limiters
 	sockets  sockets
+	buffers  sync.Pool // of websockets
 
 	draining atomic.Bool
 	stop     context.CancelFunc // of what outlives requests
@@ -129,10 +130,14 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (s *Server) clean() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	look := time.NewTicker(tokenEvery)
+	defer look.Stop()
 	for {
 		select {
 		case <-s.base.Done():
 			return
+		case <-look.C:
+			s.sockets.check(s.config.Tokens)
 		case <-tick.C:
 			s.txs.expire(s.config.Now())
 			s.limiters.trim()

@@ -110,6 +110,9 @@ func (e *Engine[V]) commitGroup(group []*writeSet[V]) {
 		}
 	}
 	e.advance(base, &durable[V]{seq: last.seq, version: last.version, reader: Prove(reader, e.opts.Envelope), refs: 1}, group)
+	if e.opts.Advanced != nil {
+		e.opts.Advanced(last.seq)
+	}
 	e.acknowledge(group, last.seq)
 }
 

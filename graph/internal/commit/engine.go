@@ -19,6 +19,9 @@ type Options[V any] struct {
 	// It must be quick, since commits wait for it, and must not wait for the engine (a
 	// ticket, a slot, Close).
 	Publish func(seq store.Seq, version V)
+	// Advanced, if set, is called when snapshots show what was published, under the
+	// same terms.
+	Advanced func(seq store.Seq)
 	// BeforeAck, if set, is called with the newest durable seq before the answers
 	// of a group are given. Its error does not change the outcome, which is certain
 	// already; it is counted in Stats and kept there.
