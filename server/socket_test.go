@@ -266,10 +266,10 @@ func TestS11ReadOnlySocket(t *testing.T) {
 		`{"statement":"RECALL 'x' REINFORCE"}`:                                    "ReadOnly",
 		`{"statement":"/* MATCH */ CREATE (:Evil) // RETURN"}`:                    "ReadOnly",
 		`{"statement":"MATCH (n) RETURN n","scope":"write"}`:                      "UnknownField",
-		`{"statement":"MATCH (n) FOREACH (x IN [1] | CREATE (:Evil)) RETURN n"}`:  "SyntaxError",
+		`{"statement":"MATCH (n) FOREACH (x IN [1] | CREATE (:Evil)) RETURN n"}`:  "ReadOnly",
 		`{"statement":"RETURN 1; CREATE (:Evil)"}`:                                "SyntaxError",
 		`{"statement":"FOREACH (x IN [1] | CREATE (:Evil))"}`:                     "ReadOnly",
-		`{"statement":"BEGIN"}`:                                                   "SyntaxError",
+		`{"statement":"BEGIN"}`:                                                   "NotSupported",
 		`{"statement":"\u0043REATE (:Evil)"}`:                                     "ReadOnly",
 	} {
 		c.send(`{"id":"w","type":"query","request":` + request + `}`)
