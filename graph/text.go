@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"engram/graph/internal/record"
 	"engram/graph/internal/text"
@@ -45,7 +46,7 @@ func (tx *Tx) SearchText(query string, limit int, keep func(value.NodeID) bool) 
 		return nil, err
 	}
 	out := make([]value.TextHit, len(hits))
-	words := tx.queryWords(query)
+	words := tx.foundWords(query, hits)
 	for i, h := range hits {
 		out[i] = value.TextHit{Node: h.Node, Score: h.Score, Terms: matched(words, h.Terms)}
 	}
@@ -91,19 +92,52 @@ type queryWord struct {
 	terms []string
 }
 
-func (tx *Tx) queryWords(query string) []queryWord {
+// queryWords are the words of a query that are wanted, each once and in order, with
+// the terms that they stand for.
+func (tx *Tx) queryWords(query string, wanted func(word string) bool) []queryWord {
 	var out []queryWord
+	seen := map[string]bool{}
 	for _, w := range strings.FieldsFunc(query, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '\'' && r != '’'
 	}) {
-		if slices.ContainsFunc(out, func(q queryWord) bool { return q.typed == w }) {
+		if seen[w] || !wanted(w) {
 			continue
 		}
+		seen[w] = true
 		if terms := tx.db.text.Terms(w); len(terms) > 0 {
 			out = append(out, queryWord{typed: w, terms: append(terms, strings.ToLower(w))})
 		}
 	}
 	return out
+}
+
+// mostWords is of how many words of a query their terms are looked up to tell which of
+// them a hit has: a query may be as long as a text, and each word costs some 10 µs.
+const mostWords = 2048
+
+// foundWords are the words of a query that some hit may have. Stemming changes how a
+// word ends, so one that begins with another letter is none of them.
+func (tx *Tx) foundWords(query string, hits []text.Hit) []queryWord {
+	var begins [utf8.RuneSelf]bool
+	other := false
+	for _, h := range hits {
+		for _, t := range h.Terms {
+			if c := t.Term[0]; c < utf8.RuneSelf {
+				begins[c] = true
+			} else {
+				other = true
+			}
+		}
+	}
+	left := mostWords
+	return tx.queryWords(query, func(w string) bool {
+		c := unicode.ToLower(rune(w[0]))
+		if left == 0 || rune(w[0]) < utf8.RuneSelf && c != '\'' && !other && !begins[c] {
+			return false
+		}
+		left--
+		return true
+	})
 }
 
 // matched returns the words that a hit has, those first that gave it most.

@@ -64,7 +64,7 @@ func (tx *Tx) MatchedWords(query string, nodes []value.NodeID) ([][]string, erro
 		return nil, err
 	}
 	out := make([][]string, len(nodes))
-	words := tx.queryWords(query)
+	words := tx.foundWords(query, hits)
 	for _, h := range hits {
 		out[slices.Index(nodes, h.Node)] = matched(words, h.Terms)
 	}

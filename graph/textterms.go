@@ -21,7 +21,7 @@ func (tx *Tx) TermFrequency(query string) ([]value.TermCount, error) {
 		return nil, wrap(err)
 	}
 	var out []value.TermCount
-	for _, w := range tx.queryWords(query) {
+	for _, w := range tx.queryWords(query, func(string) bool { return true }) {
 		n := int64(0)
 		_, err := view.Search(text.Query{
 			Text: w.typed, Limit: 1,

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"engram/graph/value"
 )
@@ -96,9 +98,10 @@ func (ix *Index) groups(q *Query) []*group {
 		parts = append([]Term{{q.Text, 1}}, parts...)
 	}
 	for _, p := range parts {
-		if !(p.Weight > 0) || len(p.Text) > maxQueryBytes {
+		if !(p.Weight > 0) {
 			continue
 		}
+		p.Text = leading(p.Text)
 		words := ix.analyzer.tokens(Words, p.Text)
 		for _, w := range words {
 			stem := ix.analyzer.stemOf(w)
@@ -121,8 +124,22 @@ func (ix *Index) groups(q *Query) []*group {
 	return out
 }
 
-// maxQueryBytes refuses to analyse what cannot be a query.
-const maxQueryBytes = 1 << 20
+// maxQueryBytes is how much of a text is searched for: the rarest words of so much of
+// it are enough to find what is like it, and each costs a look-up in every field.
+const maxQueryBytes = 64 << 10
+
+// leading is the part of a text that is searched for, whole words if it has any.
+func leading(text string) string {
+	if len(text) <= maxQueryBytes {
+		return text
+	}
+	end := strings.LastIndexFunc(text[:maxQueryBytes], unicode.IsSpace)
+	if end <= 0 {
+		for end = maxQueryBytes; end > 0 && !utf8.RuneStart(text[end]); end-- {
+		}
+	}
+	return text[:end]
+}
 
 // Terms returns the English terms of a text, each once, in order: empty when a
 // query for it could match nothing.

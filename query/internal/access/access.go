@@ -6,7 +6,11 @@
 // the filled part; the caller owns it. Nothing here is safe for concurrent use.
 package access
 
-import "engram/graph/value"
+import (
+	"strings"
+
+	"engram/graph/value"
+)
 
 // The types shared with package graph, whose transactions satisfy these
 // interfaces without importing them.
@@ -149,6 +153,18 @@ type TextAnalyser interface {
 	// TermFrequency returns each word of a text that is searched for, as it is
 	// typed and once, in order, with the number of nodes that have it.
 	TermFrequency(text string) ([]value.TermCount, error)
+}
+
+// HasTerms reports whether a text has anything to search for. Of a long one the
+// beginning mostly tells.
+func HasTerms(a TextAnalyser, text string) bool {
+	const enough = 1024
+	if len(text) > 2*enough {
+		if end := strings.LastIndexByte(text[:enough], ' '); end > 0 && len(a.SearchTerms(text[:end])) > 0 {
+			return true
+		}
+	}
+	return len(a.SearchTerms(text)) > 0
 }
 
 // TextRanker is what a Reader may offer besides: text search for a caller that ranks

@@ -59,7 +59,7 @@ func Associable(g access.Reader, id value.NodeID) (bool, error) {
 // again at what it found.
 func Matches(g access.Reader, text string) ([]Match, error) {
 	hits, err := g.SearchText(text, candidatesAsked, nil)
-	if err != nil {
+	if err != nil || len(hits) == 0 {
 		return nil, err
 	}
 	terms := Terms(g, text)

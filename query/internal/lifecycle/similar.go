@@ -21,6 +21,14 @@ func Terms(g access.Reader, text string) []string {
 	return slices.Compact(words)
 }
 
+// hasTerms reports whether a text has any of Terms.
+func hasTerms(g access.Reader, text string) bool {
+	if a, ok := under(g).(access.TextAnalyser); ok {
+		return access.HasTerms(a, text)
+	}
+	return len(Terms(g, text)) > 0
+}
+
 // Overlap rates how much two sorted lists of terms have in common, from 0 to 1:
 // twice the terms of both over the terms of each (Dice 1945).
 func Overlap(a, b []string) float64 {

@@ -138,7 +138,7 @@ func (t *Told) Known(g access.Reader, byID value.Value) (value.NodeID, error) {
 	if err != nil {
 		return 0, err
 	}
-	if len(found) == 0 && len(Terms(g, t.Text)) > 0 { // it may be stored under another id
+	if len(found) == 0 && hasTerms(g, t.Text) { // it may be stored under another id
 		hits, err := g.SearchText(t.Text, knownAsked, nil)
 		if err != nil {
 			return 0, err

@@ -88,7 +88,7 @@ func (r *run) rankText(limit int, keep func(value.NodeID) bool) ([]access.TextHi
 // in no document.
 func (r *run) hasWord(text string) bool {
 	if a, ok := r.g.(access.TextAnalyser); ok {
-		return len(a.SearchTerms(text)) > 0
+		return access.HasTerms(a, text)
 	}
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
