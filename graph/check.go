@@ -27,6 +27,7 @@ type Report struct {
 	Seq      uint64
 	Problems []string // at most 1,000, in the order of the store
 	More     int64    // problems beyond those
+	Notes    []string // what is not as usual, but not wrong either
 	Nodes    int64
 	Edges    int64
 	Swept    int64 // edge records of deleted hubs that wait for the sweeper
@@ -49,6 +50,9 @@ func (r *Report) String() string {
 		r.Records, r.Nodes, r.Edges, r.Index, r.Log, r.Overflow, r.Seq)
 	if r.Swept > 0 {
 		fmt.Fprintf(&b, "%d edge records of deleted nodes wait to be removed\n", r.Swept)
+	}
+	for _, n := range r.Notes {
+		b.WriteString("note: " + n + "\n")
 	}
 	for _, p := range r.Problems {
 		b.WriteString("problem: " + p + "\n")

@@ -75,7 +75,10 @@ func (c *checker) textFiles() error {
 		have = append(have, id)
 		return c.ctx.Err() == nil
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, text.ErrStale):
+		c.report.Notes = append(c.report.Notes, err.Error()+": it is not used, and is made anew when the database is next opened for writing")
+	case err != nil:
 		c.report.add("%v", err)
 	}
 	if !ok || err != nil || seq == 0 {

@@ -2,7 +2,9 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -43,27 +45,28 @@ func (l *loaded) openText(place place) (*text.Index, error) {
 	return ix, nil
 }
 
-// openTextLater is for an index that needs no more than what the log has: it is
-// opened, which means reading it, when it is needed or a little later. Anything
-// else gives nil.
+// openTextLater leaves to the background what takes long: opening an index means
+// reading it, and one that is missing, damaged, of another version or too far behind
+// is filled anew. Gives nil where there is little to do or opening is going to fail.
 func (l *loaded) openTextLater(o text.Options) (*text.Index, error) {
-	applied, ok := text.Peek(o)
-	if ok && applied == 0 && l.state.topo.NodeCount(0) > 0 && !l.opts.Rebuild {
-		// A load left the text for later, or a crash did.
-		l.textLater = true
-		return text.OpenToFill(o)
-	}
-	if !ok || applied == 0 {
+	if o.Dir == "" || l.state.topo.NodeCount(0) == 0 || l.opts.Rebuild {
 		return nil, nil
 	}
+	applied, err := text.Peek(o)
+	if errors.Is(err, text.ErrBusy) || errors.Is(err, fs.ErrPermission) {
+		return nil, nil
+	}
+	ok := err == nil && applied > 0 // else a load left the text for later, or a crash did
 	var docs []text.Doc
-	if applied < o.Head {
-		var err error
-		if docs, ok, err = l.changedSince(applied); !ok || err != nil {
+	if ok && applied < o.Head {
+		if docs, ok, err = l.changedSince(applied); err != nil {
 			return nil, err
 		}
 	}
 	l.textLater = true
+	if !ok {
+		return text.OpenToFill(o)
+	}
 	return text.OpenLater(o, applied, docs)
 }
 

@@ -1,8 +1,10 @@
 package graph_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"engram/graph"
@@ -84,4 +86,40 @@ func TestTextFoundDamagedLater(t *testing.T) {
 		t.Errorf("the evidence is not kept: %v", err)
 	}
 	f.verify(31)
+}
+
+// TestTextOfOtherFieldsIsMadeAnew opens a database with other text fields, which is as
+// good as another version of the analyser: checking notes it, opening answers before
+// the index is made anew, a search waits for that, and it is kept.
+func TestTextOfOtherFieldsIsMadeAnew(t *testing.T) {
+	f := newFileDB(t, graph.Options{})
+	for n := range 30 {
+		f.add(n)
+	}
+	f.close()
+	f.opts.TextFields = []string{"content", "remark"}
+	check := func() *graph.Report {
+		t.Helper()
+		data, err := graph.OpenData(f.dir, graph.DataOptions{ReadOnly: true})
+		f.must(err)
+		defer func() { f.must(data.Close()) }()
+		o := f.opts
+		db, err := data.Open(context.Background(), "g", &o)
+		f.must(err)
+		defer closeDB(t, db)
+		return must(db.Check(context.Background()))(t)
+	}
+	if r := check(); !r.OK() || len(r.Notes) != 1 || !strings.Contains(r.String(), "note: text index: made for other fields") {
+		t.Errorf("checking an index that is out of date: %s", r)
+	}
+	f.open()
+	f.add(30)
+	if got := f.found("shared"); got != 31 {
+		t.Errorf("found %d of 31", got)
+	}
+	f.verify(31)
+	f.close()
+	if r := check(); !r.OK() || len(r.Notes) != 0 || r.Texts != 31 {
+		t.Errorf("afterwards: %d texts; %s", r.Texts, r)
+	}
 }

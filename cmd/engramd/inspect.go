@@ -80,7 +80,7 @@ type checkCommand struct {
 func (checkCommand) Help() string {
 	return `Reads everything: the store's pages, every record's checksum, ids, indexes, edges and their ends,
 counters, the copy of the topology and the text index. Changes nothing. Exits with 5 when something is
-wrong, and names it. With --repair what is derived from the records is made anew before; the old files are
+wrong, and names it; a text index of another version, which is going to be made anew, is only noted. With --repair what is derived from the records is made anew before; the old files are
 kept beside as *.damaged. Records are never changed: damaged ones need a backup.
 
 Examples:
@@ -136,7 +136,8 @@ func checkJSON(a *app, r *engram.Report) error {
 		Edges       int64    `json:"edges"`
 		Problems    []string `json:"problems"`
 		More        int64    `json:"more_problems"`
-	}{r.OK(), r.Seq, r.Records, r.Nodes, r.Edges, problems, r.More})
+		Notes       []string `json:"notes"`
+	}{r.OK(), r.Seq, r.Records, r.Nodes, r.Edges, problems, r.More, append([]string{}, r.Notes...)})
 }
 
 // printStats prints what a person wants to know of a namespace.

@@ -175,6 +175,12 @@ func childFullIndex(args []string) error {
 		if err := m.Step(ctx, h.DB); err != nil {
 			return fmt.Errorf("a full index disk stops writing: %w", err)
 		}
+		if n%20 == 19 && !until(func() bool { // the index is written in a lull
+			s, err := h.Stats()
+			return err == nil && (s.Text.Published-s.Text.Applied < 20 || s.Text.Err != nil)
+		}) {
+			return errors.New("the index is neither written nor refused")
+		}
 	}
 	s, _ := h.Stats()
 	fmt.Println("full at transaction", m.Done(), "with", s.Text.Err)

@@ -86,9 +86,9 @@ func (d *disk) tryOpen(head uint64) (*base, error) {
 	case err != nil:
 		return nil, err
 	case h.print != d.print:
-		return nil, errors.New("text index: made for another database, other fields or another version")
+		return nil, ErrStale
 	case head != 0 && h.seq > head:
-		return nil, fmt.Errorf("text index: at seq %d, ahead of the database at %d", h.seq, head)
+		return nil, errAhead(h.seq, head)
 	case len(h.counts.fields) != len(d.fields):
 		return nil, errHeader
 	}
@@ -100,6 +100,10 @@ func (d *disk) tryOpen(head uint64) (*base, error) {
 		return nil, errors.Join(err, d.close())
 	}
 	return b, nil
+}
+
+func errAhead(seq, head uint64) error {
+	return fmt.Errorf("text index: at seq %d, ahead of the database at %d", seq, head)
 }
 
 // start runs the index in dir. Damaged files make its libraries panic.

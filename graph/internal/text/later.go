@@ -41,22 +41,40 @@ const closingDocs = 100
 var errNotRebuilt = errors.New("text index: damaged; reopen the database to rebuild it")
 
 // Peek reads from the root file up to which seq the index in a directory has
-// everything, and nothing else. ok is false when it cannot be used or is missing:
-// Open makes a new one.
-func Peek(o Options) (seq uint64, ok bool) {
-	o, err := o.filled()
-	if err != nil || o.Dir == "" || markedDamaged(o.Dir) != nil {
-		return 0, false
+// everything, and nothing else. After an error that wraps ErrBusy or
+// fs.ErrPermission Open fails, too; after any other one, Open would make a new index.
+func Peek(o Options) (seq uint64, err error) {
+	if o, err = o.filled(); err != nil {
+		return 0, err
+	}
+	if o.Dir == "" {
+		return 0, errors.New("text index: it is in memory only")
+	}
+	if err := markedDamaged(o.Dir); err != nil {
+		return 0, err
 	}
 	r, err := readRoot(rootPath(o.Dir))
 	if err != nil {
-		return 0, false
+		return 0, err
 	}
 	h, err := decodeHeader(r.header)
-	if err != nil || h.print != o.fingerprint() || o.Head != 0 && h.seq > o.Head || len(h.counts.fields) != len(o.Fields) {
-		return 0, false
+	if err == nil {
+		err = h.usable(&o)
 	}
-	return h.seq, true
+	return h.seq, err
+}
+
+// usable tells what keeps an index with the header from being used.
+func (h *header) usable(o *Options) error {
+	switch {
+	case h.print != o.fingerprint():
+		return ErrStale
+	case o.Head != 0 && h.seq > o.Head:
+		return errAhead(h.seq, o.Head)
+	case len(h.counts.fields) != len(o.Fields):
+		return errHeader
+	}
+	return nil
 }
 
 // OpenLater opens an index that Peek found to be at seq applied, soon: at the

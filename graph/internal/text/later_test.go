@@ -25,11 +25,11 @@ func later(t *testing.T, change func(dir string)) (*Index, Options) {
 		change(o.Dir)
 	}
 	o.Head = 5
-	applied, ok := Peek(o)
-	if !ok || applied != 3 {
-		t.Fatalf("peek: %d, %v", applied, ok)
+	applied, err := Peek(o)
+	if err != nil || applied != 3 {
+		t.Fatalf("peek: %d, %v", applied, err)
 	}
-	ix, err := OpenLater(o, applied, []Doc{doc(4, "apple"), doc(1, "pear")})
+	ix, err = OpenLater(o, applied, []Doc{doc(4, "apple"), doc(1, "pear")})
 	must(t, err)
 	t.Cleanup(func() { must(t, ix.Close()) })
 	return ix, o
@@ -91,8 +91,8 @@ func TestClosedBeforeItWasOpened(t *testing.T) {
 	if _, err := v.Search(Query{Text: "apple", Limit: 1}); !errors.Is(err, ErrClosed) {
 		t.Errorf("got %v", err)
 	}
-	if seq, ok := Peek(o); !ok || seq != 3 {
-		t.Errorf("it stands at %d, %v", seq, ok)
+	if seq, err := Peek(o); err != nil || seq != 3 {
+		t.Errorf("it stands at %d, %v", seq, err)
 	}
 }
 
@@ -104,8 +104,8 @@ func TestManyChangesAreWrittenAtClose(t *testing.T) {
 	ix.Begin(nil)
 	must(t, ix.Close())
 	o.Head = 0
-	if seq, ok := Peek(o); !ok || seq != 5+closingDocs {
-		t.Errorf("it stands at %d, %v", seq, ok)
+	if seq, err := Peek(o); err != nil || seq != 5+closingDocs {
+		t.Errorf("it stands at %d, %v", seq, err)
 	}
 }
 
@@ -163,12 +163,12 @@ func TestPeekRefuses(t *testing.T) {
 	} {
 		c := o
 		change(&c)
-		if seq, ok := Peek(c); ok {
+		if seq, err := Peek(c); err == nil {
 			t.Errorf("%s: peeked %d", name, seq)
 		}
 	}
 	must(t, os.WriteFile(filepath.Join(o.Dir, damagedFile), nil, 0o600))
-	if _, ok := Peek(o); ok {
+	if _, err := Peek(o); err == nil {
 		t.Error("peeked at an index marked as damaged")
 	}
 }

@@ -71,6 +71,8 @@ var (
 	// ErrFilling is returned by a search while the index is being filled, after some
 	// waiting.
 	ErrFilling = errors.New("text index: it is being filled, which takes longer than a statement waits; try again in a while")
+	// ErrStale is why an index on disk is made anew, though nothing is wrong with it.
+	ErrStale = errors.New("text index: made for other fields, by another version or for another database")
 	// ErrBusy is returned by Open when another process has the index open.
 	ErrBusy = errors.New("text index: in use by another process")
 )
