@@ -30,6 +30,7 @@ var metrics = []metric{
 	{"recall", (*speedRun).recall},
 	{"ppr", (*speedRun).activate},
 	{"plan_us", (*speedRun).planning},
+	{"audit_s", (*speedRun).audit},
 	{"warm_open_ms", (*speedRun).reopen},
 	{"write_tx_per_s", (*speedRun).write},
 	{"hop1_after_write", (*speedRun).hop1AfterWrite},

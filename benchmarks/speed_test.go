@@ -38,7 +38,7 @@ func TestSpeed(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if last := lines[len(lines)-1]; last != "bench: passed 5, failed 0" {
+	if last := lines[len(lines)-1]; last != "bench: passed 6, failed 0" {
 		t.Errorf("the last line is %q", last)
 	}
 	rows := map[string]speedRow{}
