@@ -177,6 +177,7 @@ func (a *audit) overTopology(works []work) error {
 func (a *audit) overRecords(works []work) error {
 	var fns []func(*record) error
 	if a.text != nil {
+		a.text.begin()
 		fns = append(fns, a.text.record)
 	}
 	for _, w := range works {

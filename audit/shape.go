@@ -12,6 +12,7 @@ type bits []uint64
 
 func newBits(n uint32) bits             { return make(bits, (uint64(n)+63)/64) }
 func (b bits) set(i uint32)             { b[i>>6] |= 1 << (i & 63) }
+func (b bits) clear(i uint32)           { b[i>>6] &^= 1 << (i & 63) }
 func (b bits) has(i uint32) bool        { return b[i>>6]>>(i&63)&1 != 0 }
 func compare[T cmp.Ordered](a, b T) int { return cmp.Compare(a, b) }
 

@@ -24,6 +24,8 @@ type Record struct {
 	Text      bool            // it has text that searches could find
 
 	outOfLine bool
+	payload   []byte
+	chunk     *recordChunk
 }
 
 // Prop returns a property that was asked for; Null when the node does not have it.
@@ -78,6 +80,7 @@ type recordChunk struct {
 	n       int
 	arena   []byte // their payloads
 	node    record.Node
+	scratch record.Node // of MayMean
 	bad     error
 }
 
@@ -116,8 +119,9 @@ func (c *recordChunk) add(k, sealed []byte) error {
 	*r = Record{ID: value.NodeID(id), Labels: r.Labels, Keys: r.Keys[:0], Props: r.Props[:0]}
 	start := len(c.arena)
 	c.arena = append(c.arena, payload...)
+	r.payload, r.chunk = c.arena[start:], c
 	c.node.Labels = r.Labels
-	err = record.WalkNode(c.arena[start:], &c.node,
+	err = record.WalkNode(r.payload, &c.node,
 		func(p value.KeyID) record.Want { return c.wants(r, p) }, func(p record.Prop, w record.Want) { c.take(r, p, w) })
 	if err != nil {
 		return c.tx.damaged(store.Nodes, k, err)

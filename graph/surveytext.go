@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"engram/graph/internal/key"
+	"engram/graph/internal/record"
 	"engram/graph/internal/text"
 	"engram/graph/internal/vector"
 	"engram/graph/schema"
@@ -91,6 +92,27 @@ func (tx *Tx) HasWords(id value.NodeID) (bool, error) {
 		}
 	}
 	return false, err
+}
+
+// MayMean reports whether a node's text could say anything to the model, and so whether
+// the node might have a vector: false is certain, and HasMeaning is for the rest.
+func (r *Record) MayMean() bool {
+	tx := r.chunk.tx
+	words, ok := tx.db.vectors.embedder.(interface{ Knows(text string) bool })
+	if !ok || r.outOfLine || len(tx.schema.texts) > 0 {
+		return true
+	}
+	may := false
+	err := record.WalkNode(r.payload, &r.chunk.scratch, func(k value.KeyID) record.Want {
+		if i, text := tx.keys.text[k]; !may && text && !isContext(tx.db.opts.TextFields[i]) {
+			return record.Share
+		}
+		return record.Skip
+	}, func(p record.Prop, _ record.Want) {
+		// Days are written in words.
+		may = may || p.Value.Kind() != value.KindString || words.Knows(p.Value.AsString())
+	})
+	return may || err != nil
 }
 
 // HasMeaning reports whether a node's text says anything to the model, if that calls

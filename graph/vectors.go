@@ -162,12 +162,16 @@ func (v *vectors) doc(d text.Doc) vector.Doc {
 func meaning(d text.Doc) string {
 	var parts []string
 	for _, f := range d.Fields {
-		if f.Name != "speaker" && f.Name != "date" {
+		if !isContext(f.Name) {
 			parts = append(parts, f.Text)
 		}
 	}
 	return strings.Join(parts, "\n")
 }
+
+// isContext reports whether a text field tells who said something, or when, in place of
+// what.
+func isContext(field string) bool { return field == "speaker" || field == "date" }
 
 // used reports whether there are vectors at all.
 func (v *vectors) used() bool { return v.embedder != nil && v.dim != 0 }

@@ -83,6 +83,10 @@ func (b *Builtin) EmbedOne(text string) []float32 {
 	return v[:]
 }
 
+// Knows reports whether a word of a text is known; without one a text has no vector. It
+// takes a fraction of EmbedOne.
+func (b *Builtin) Knows(text string) bool { return b.table.Knows(text) }
+
 // Error is an endpoint's refusal, or an answer that makes no sense. It never holds
 // the key.
 type Error struct {

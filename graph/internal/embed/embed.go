@@ -29,6 +29,18 @@ func (m *Model) Embed(text string) (Vector, bool) {
 	return out, true
 }
 
+// Knows reports whether a word of a text is in the table, or is a form of one that is.
+// A text of which it knows none has no vector.
+func (m *Model) Knows(text string) bool {
+	t := tokens{text: text}
+	for t.next() {
+		if m.look(&t) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func add(sum *[Dim]int64, codes *[Dim]int8, weight int64) {
 	for j, c := range codes {
 		sum[j] += weight * int64(c)
@@ -39,6 +51,9 @@ func add(sum *[Dim]int64, codes *[Dim]int8, weight int64) {
 func (m *Model) look(t *tokens) int {
 	if i := m.find(t.word(), t.hash); i >= 0 {
 		return i
+	}
+	if w := t.word(); !lastLetters[w[len(w)-1]] {
+		return -1
 	}
 	var buf [maxWord + 1]byte
 	for _, e := range endings {
@@ -88,6 +103,14 @@ var endings = [...]struct {
 	{"iness", "y", false},
 	{"ness", "", false},
 }
+
+// lastLetters are those that an ending may end with.
+var lastLetters = func() (last [256]bool) {
+	for _, e := range endings {
+		last[e.suffix[len(e.suffix)-1]] = true
+	}
+	return last
+}()
 
 func cut(word []byte, suffix string) ([]byte, bool) {
 	n := len(word) - len(suffix)

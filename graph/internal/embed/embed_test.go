@@ -275,3 +275,13 @@ func BenchmarkLoad(b *testing.B) {
 		loaded(b)
 	}
 }
+
+// Knowing a word is having a vector, forms of words included.
+func TestKnows(t *testing.T) {
+	m := loaded(t)
+	for _, s := range []string{"", "   ", "12:30", "qwertzuiop xyzzyxyz", "日本語", "garden", "xyzzyxyz sleepily", "The ponies jogged."} {
+		if _, ok := m.Embed(s); m.Knows(s) != ok {
+			t.Errorf("%q is known: %v, has a vector: %v", s, m.Knows(s), ok)
+		}
+	}
+}
