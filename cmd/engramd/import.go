@@ -3,9 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -19,74 +17,99 @@ import (
 )
 
 type importCommand struct {
-	Files   []string `arg:"" help:"A memories file (.jsonl), or a CSV file of nodes and then one of edges." placeholder:"FILE"`
+	Paths   []string `arg:"" help:"A file, - for standard input, or a folder; of a graph in CSV a file of nodes and then one of edges." placeholder:"FILE" name:"file"`
+	Format  string   `help:"How it is written; without it found by the content: ${formats}." placeholder:"NAME"`
 	Links   string   `help:"A file of links between the memories (.jsonl with a, b, type, weight)." placeholder:"FILE"`
-	Split   string   `help:"One namespace for each: ${enum}." enum:"none,conversation" default:"none"`
+	Split   string   `help:"A namespace for each conversation, or a node for each heading of Markdown: ${enum}." enum:"none,conversation,heading" default:"none"`
+	DryRun  bool     `help:"Read and compare everything, and write nothing." name:"dry-run"`
+	SkipBad bool     `help:"Leave out what cannot be understood, and tell where it stands, instead of importing nothing." name:"skip-bad"`
+	JSON    bool     `help:"Print the report as one JSON object."`
 	Batch   *int     `help:"Lines in a transaction, 1 to 10,000; by default 500, or up to 60,000 records in bulk." placeholder:"N"`
-	Restart bool     `help:"Give up an unfinished import of other CSV files: what it brought stays and is merged with."`
+	Restart bool     `help:"Give up an unfinished import of another file: what it brought stays and is merged with. Run a script again that was run before."`
 	Ack     bool     `help:"Print a line ACK <seq> <lines> for every transaction once it is durable."`
 	Begin   bool     `help:"With --ack: print a line BEGIN <lines> before every transaction." name:"ack-begin"`
-	NoText  bool     `help:"Leave the text index for later: it is filled when the namespace is open, or by the first search, which waits. CSV files into an empty namespace only."`
+	NoText  bool     `help:"Leave the text index for later: it is filled when the namespace is open, or by the first search, which waits. Into an empty namespace only."`
 	Quiet   bool     `help:"No progress bar." short:"q"`
 }
 
 // Help is shown by --help.
 func (importCommand) Help() string {
-	return `Importing a file again changes nothing: nodes are found by id, edges by ends and type. CSV files are loaded in
-bulk into an empty namespace; when that is interrupted, importing the same files again goes on from there. Most of
-the time goes into the text index, which --no-text leaves to the background of whoever has the namespace open next.
-
-Memories are JSON Lines: {"id", "text"} and optionally conversation, session, date, speaker, title.
-CSV headers are id,label,... and src,dst,type,..., or neo4j-admin's :ID, :LABEL, :START_ID, :END_ID, :TYPE
-with :int, :float, :boolean, :datetime, :string or :string[] behind a property's name.
+	return `Everything is read before anything is written: what cannot be understood is told with its line, and then
+nothing is imported, unless --skip-bad leaves it out. Importing again changes nothing but what the source changed:
+nodes are found by id, edges by ends and type, and what was edited in the database is left as it is. An import that
+was interrupted goes on when it is started again. engramd help import has a table of the formats.
 
 Examples:
-  engramd import memories.jsonl
-  engramd import nodes.csv edges.csv --namespace graph`
+  engramd import notes                      # a folder of Markdown
+  engramd import conversations.json         # a chat export
+  engramd import memories.jsonl             # {"id", "text"} a line
+  engramd import memory.json                # of the MCP memory server
+  engramd import nodes.csv edges.csv --namespace graph
+  engramd import export.jsonl --dry-run --json`
+}
+
+func (c *importCommand) check() error {
+	if c.Begin && !c.Ack {
+		return errors.New("--ack-begin goes with --ack")
+	}
+	if c.Batch != nil && (*c.Batch < 1 || *c.Batch > 10_000) {
+		return fmt.Errorf("--batch %d: want 1 to 10,000", *c.Batch)
+	}
+	if c.DryRun && (c.Ack || c.Restart || c.NoText) {
+		return errors.New("--dry-run writes nothing: it does not go with --ack, --restart and --no-text")
+	}
+	if c.JSON && c.Ack {
+		return errors.New("--json and --ack both print to standard output: give one of them")
+	}
+	if c.Format != "" && !slices.Contains(importer.Formats(), c.Format) {
+		return fmt.Errorf("--format %s: want one of %s", c.Format, strings.Join(importer.Formats(), ", "))
+	}
+	return nil
+}
+
+// fits refuses flags and files that the format has no use for.
+func (c *importCommand) fits(format string) error {
+	switch {
+	case format == "csv" && (c.Links != "" || c.Split != "none"):
+		return errors.New("--links and --split go with memories, not with CSV files")
+	case format == "csv" && len(c.Paths) > 2, format != "csv" && len(c.Paths) > 1:
+		return errors.New("give one file or folder, or of a graph in CSV a nodes file and an edges file")
+	case c.Links != "" && format != "memories":
+		return fmt.Errorf("--links goes with memories, not with the format %s", format)
+	case c.Links != "" && c.Split != "none":
+		return errors.New("--links goes with one namespace: links may join conversations")
+	case format == "cypher" && (c.Batch != nil || c.NoText || c.Begin):
+		return errors.New("--batch, --no-text and --ack-begin do not go with scripts")
+	case format == "memories" && (c.Restart || c.NoText):
+		return errors.New("--restart and --no-text do not go with memories")
+	}
+	return nil
 }
 
 func (c *importCommand) Run(a *app) error {
-	csv := 0
-	for _, f := range c.Files {
-		if strings.EqualFold(filepath.Ext(f), ".csv") {
-			csv++
-		}
+	if err := c.check(); err != nil {
+		return &usageError{err}
 	}
-	if c.Begin && !c.Ack {
-		return &usageError{errors.New("--ack-begin goes with --ack")}
-	}
-	if c.Batch != nil && (*c.Batch < 1 || *c.Batch > 10_000) {
-		return &usageError{fmt.Errorf("--batch %d: want 1 to 10,000", *c.Batch)}
-	}
-	for _, f := range c.Files {
-		if ext := strings.ToLower(filepath.Ext(f)); slices.Contains([]string{".md", ".markdown", ".txt", ".eql", ".cypher"}, ext) {
-			return &usageError{fmt.Errorf("%s: %s files cannot be imported: give memories as JSON Lines, {\"id\", \"text\"} a line, or a graph as CSV", f, ext)}
-		}
-	}
-	switch {
-	case csv == len(c.Files) && csv <= 2:
-		if c.Links != "" || c.Split != "none" {
-			return &usageError{errors.New("--links and --split go with memories, not with CSV files")}
-		}
-		return c.graph(a)
-	case csv == 0 && len(c.Files) == 1:
-		if c.Restart || c.NoText {
-			return &usageError{errors.New("--restart and --no-text go with CSV files")}
-		}
-		return c.memories(a)
-	}
-	return &usageError{errors.New("give one memories file (.jsonl), or a nodes file and an edges file (.csv)")}
-}
-
-func (c *importCommand) memories(a *app) error {
-	if c.Split == "conversation" {
-		return c.split(a)
-	}
-	memories, err := openInput(c.Files[0])
+	src, done, err := c.open(a, c.Paths[0])
 	if err != nil {
 		return err
 	}
-	defer memories.Close()
+	defer func() { _ = done() }() // it was only read
+	opts := c.options(a)
+	if opts.Format, err = importer.Detect(a.ctx, src, opts); err != nil {
+		return &usageError{fmt.Errorf("%s: %w", c.Paths[0], err)}
+	}
+	if err := c.fits(opts.Format); err != nil {
+		return &usageError{err}
+	}
+	if len(c.Paths) == 2 {
+		edges, err := openInput(c.Paths[1])
+		if err != nil {
+			return err
+		}
+		defer edges.Close()
+		src.Edges = edges
+	}
 	var links *os.File
 	if c.Links != "" {
 		if links, err = openInput(c.Links); err != nil {
@@ -95,22 +118,16 @@ func (c *importCommand) memories(a *app) error {
 		defer links.Close()
 	}
 	return a.withRegistryLater(func(open func() (*server.Registry, error)) error {
-		database := func() (*engram.DB, error) { return openIn(open, a.namespace) }
-		err := c.run(a, func(opts importer.Options) (importer.Report, error) {
-			return importer.Split(a.ctx, func(string) (importer.Target, error) {
-				db, err := database()
-				if err != nil {
-					return nil, err
-				}
-				return importer.Into(db), nil
-			}, memories, opts)
-		}, c.Files[0])
+		bring := c.opener(a, open)
+		err := c.run(a, opts, func(opts importer.Options) (importer.Report, error) {
+			return importer.ImportLater(a.ctx, bring, a.missing(), src, opts)
+		}, c.Paths...)
 		if err != nil || links == nil {
 			return err
 		}
-		return c.run(a, func(opts importer.Options) (importer.Report, error) {
-			db, err := database()
-			if err != nil {
+		return c.run(a, c.options(a), func(opts importer.Options) (importer.Report, error) {
+			db, err := bring("")
+			if err != nil || db == nil {
 				return importer.Report{}, err
 			}
 			return importer.Links(a.ctx, importer.Into(db), links, opts)
@@ -118,61 +135,36 @@ func (c *importCommand) memories(a *app) error {
 	})
 }
 
-// split imports every conversation into a namespace of its own name, and what
-// belongs to none into the namespace of the command line.
-func (c *importCommand) split(a *app) error {
-	if c.Links != "" {
-		return &usageError{errors.New("--links goes with one namespace: links may join conversations")}
+// open opens a file, a folder or standard input.
+func (c *importCommand) open(a *app, path string) (importer.Source, func() error, error) {
+	if path == "-" {
+		return importer.Source{Name: "standard input", File: a.in}, func() error { return nil }, nil
 	}
-	memories, err := openInput(c.Files[0])
-	if err != nil {
-		return err
+	src, done, err := importer.OpenSource(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return src, nil, &missingFileError{path}
 	}
-	defer memories.Close()
-	return a.withRegistryLater(func(open func() (*server.Registry, error)) error {
-		taken := map[string]string{}
-		target := func(conversation string) (importer.Target, error) {
-			name := a.namespace
-			if conversation != "" {
-				name = server.NamespaceFor(conversation)
-			}
-			if other, ok := taken[name]; ok {
-				return nil, fmt.Errorf("the conversations %q and %q would share the namespace %s; rename one", other, conversation, name)
-			}
-			taken[name] = conversation
-			db, err := openIn(open, name)
-			if err != nil {
-				return nil, err
-			}
-			return importer.Into(db), nil
-		}
-		return c.run(a, func(opts importer.Options) (importer.Report, error) {
-			return importer.Split(a.ctx, target, memories, opts)
-		}, c.Files[0])
-	})
+	return src, done, err
 }
 
-func (c *importCommand) graph(a *app) error {
-	nodes, err := openInput(c.Files[0])
-	if err != nil {
-		return err
-	}
-	defer nodes.Close()
-	var edges io.ReadSeeker
-	if len(c.Files) == 2 {
-		f, err := openInput(c.Files[1])
-		if err != nil {
-			return err
+// opener opens the namespace that an import goes into, or that of a conversation. A dry
+// run gets none where there is none.
+func (c *importCommand) opener(a *app, open func() (*server.Registry, error)) func(string) (*engram.DB, error) {
+	taken := map[string]string{}
+	return func(conversation string) (*engram.DB, error) {
+		name := a.namespace
+		if conversation != "" {
+			name = server.NamespaceFor(conversation)
 		}
-		defer f.Close()
-		edges = f
+		if other, ok := taken[name]; ok && other != conversation {
+			return nil, fmt.Errorf("the conversations %q and %q would share the namespace %s; rename one", other, conversation, name)
+		}
+		taken[name] = conversation
+		if c.DryRun && a.lacks(name) {
+			return nil, nil
+		}
+		return openIn(open, name)
 	}
-	return a.withRegistryLater(func(open func() (*server.Registry, error)) error {
-		return c.run(a, func(opts importer.Options) (importer.Report, error) {
-			return importer.GraphLater(a.ctx, func() (*engram.DB, error) { return openIn(open, a.namespace) },
-				a.missing(), nodes, edges, opts)
-		}, c.Files...)
-	})
 }
 
 // openIn opens a namespace, which is made if it is missing.
@@ -185,8 +177,8 @@ func openIn(open func() (*server.Registry, error), name string) (*engram.DB, err
 }
 
 // run imports files and tells what came of it.
-func (c *importCommand) run(a *app, fn func(importer.Options) (importer.Report, error), files ...string) error {
-	opts, done := c.options(a, files...)
+func (c *importCommand) run(a *app, opts importer.Options, fn func(importer.Options) (importer.Report, error), files ...string) error {
+	done := c.progress(a, &opts, files...)
 	report, err := fn(opts)
 	done()
 	source := strings.Join(files, " and ")
@@ -197,13 +189,19 @@ func (c *importCommand) run(a *app, fn func(importer.Options) (importer.Report, 
 		}
 		return fmt.Errorf("%s: %w; nothing was imported", source, err)
 	}
+	if c.JSON {
+		return printObject(a, report)
+	}
 	a.reportImport(source, report)
 	return nil
 }
 
-// options set up the progress bar, on a terminal only, and the acknowledgements.
-func (c *importCommand) options(a *app, files ...string) (opts importer.Options, done func()) {
-	opts, done = importer.Options{Restart: c.Restart, NoText: c.NoText}, func() {}
+// options are what the flags say.
+func (c *importCommand) options(a *app) importer.Options {
+	opts := importer.Options{Format: c.Format, DryRun: c.DryRun, SkipBad: c.SkipBad, Restart: c.Restart, NoText: c.NoText}
+	if c.Split != "none" {
+		opts.Split = c.Split
+	}
 	if c.Batch != nil {
 		opts.Batch = *c.Batch
 	}
@@ -213,29 +211,60 @@ func (c *importCommand) options(a *app, files ...string) (opts importer.Options,
 	if c.Begin {
 		opts.Begin = func(lines int) { a.printf("BEGIN %d\n", lines) }
 	}
+	return opts
+}
+
+// progress sets up the progress bar, on a terminal only.
+func (c *importCommand) progress(a *app, opts *importer.Options, files ...string) (done func()) {
 	f, ok := a.err.(*os.File)
 	if c.Quiet || c.Ack || !ok || !term.IsTerminal(int(f.Fd())) {
-		return opts, done
+		return func() {}
 	}
-	var size int64
+	size := int64(-1) // of a folder or a stream nobody knows it
 	for _, name := range files {
-		if info, err := os.Stat(name); err == nil {
-			size += info.Size()
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			size = max(size, 0) + info.Size()
 		}
 	}
 	bar := progressbar.NewOptions64(size, progressbar.OptionSetWriter(f), progressbar.OptionShowBytes(true),
 		progressbar.OptionSetDescription("importing"), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	opts.Progress = func(bytes int64) { _ = bar.Set64(min(bytes, size)) }
-	return opts, func() { _ = bar.Finish() }
+	opts.Progress = func(bytes int64) {
+		if size >= 0 {
+			bytes = min(bytes, size)
+		}
+		_ = bar.Set64(bytes)
+	}
+	return func() { _ = bar.Finish() }
 }
 
 func (a *app) reportImport(source string, r importer.Report) {
-	fmt.Fprintf(a.err, "%s: imported %s\n", source, r)
-	if r.Resumed > 0 {
-		fmt.Fprintf(a.err, "  %s had been imported before the import was interrupted\n", plural(int64(r.Resumed), "line"))
+	verb := "imported"
+	if r.DryRun {
+		verb = "would import"
+	}
+	fmt.Fprintf(a.err, "%s: %s %s\n", source, verb, r)
+	if text := r.Outcome(); text != "" {
+		fmt.Fprintf(a.err, "  %s\n", text)
+	}
+	for _, t := range []struct {
+		n    int
+		text string
+	}{
+		{r.Resumed, "had been imported before the import was interrupted"},
+		{r.Skipped, "could not be understood and was skipped"},
+	} {
+		if t.n > 0 {
+			fmt.Fprintf(a.err, "  %s %s\n", plural(int64(t.n), "line"), t.text)
+		}
+	}
+	if p := r.Provenance; p != nil && p.Absent+p.Unreadable > 0 {
+		fmt.Fprintf(a.err, "  where it comes from is said by %d, not said by %d, and unreadable in %d\n", p.Present, p.Absent, p.Unreadable)
+	}
+	if r.LinksOutside+r.LinksMissing > 0 {
+		fmt.Fprintf(a.err, "  links that were not followed: %d lead outside, %d lead to nothing\n", r.LinksOutside, r.LinksMissing)
 	}
 	for _, p := range r.Problems {
-		fmt.Fprintf(a.err, "  line %d: %s\n", p.Line, p.Reason)
+		fmt.Fprintf(a.err, "  %s\n", p)
 	}
 	if more := r.ProblemCount - len(r.Problems); more > 0 {
 		fmt.Fprintf(a.err, "  and %d more\n", more)

@@ -8,7 +8,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+
+	"engram/server/exporter"
+	"engram/server/importer"
 
 	"github.com/alecthomas/kong"
 )
@@ -33,7 +37,8 @@ type grammar struct {
 	Activate activateCommand `cmd:"" help:"Show what comes to mind of some nodes."`
 	Remember rememberCommand `cmd:"" help:"Store a memory."`
 	Console  consoleCommand  `cmd:"" help:"Type EQL statements, or run a script from stdin."`
-	Import   importCommand   `cmd:"" help:"Import memories (JSON Lines) or a graph (CSV of nodes and edges)."`
+	Import   importCommand   `cmd:"" help:"Import memories, notes, chats or a graph from files."`
+	Export   exportCommand   `cmd:"" help:"Write a graph to files."`
 	Serve    serveCommand    `cmd:"" help:"Serve the data directory by HTTP."`
 	Token    tokenCommand    `cmd:"" help:"Make, list and revoke the tokens that a server takes."`
 	Stats    statsCommand    `cmd:"" help:"Show what a namespace holds."`
@@ -80,7 +85,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	}()
 	var g grammar
 	options := []kong.Option{
-		kong.Name("engramd"), kong.Description(description), kong.Writers(out, errOut),
+		kong.Name("engramd"), kong.Description(description),
+		kong.Vars{"formats": strings.Join(importer.Formats(), ", "), "export_formats": strings.Join(exporter.Formats(), ", ")},
+		kong.Writers(out, errOut),
 		kong.Exit(func(code int) { panic(exit(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	}

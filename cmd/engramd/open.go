@@ -100,14 +100,17 @@ func (a *app) withRegistryLater(fn func(open func() (*server.Registry, error)) e
 	})
 }
 
-// missing tells that there is no such namespace yet.
-func (a *app) missing() bool {
+// missing tells that there is no namespace of the command line yet.
+func (a *app) missing() bool { return a.lacks(a.namespace) }
+
+// lacks tells that there is no such namespace yet.
+func (a *app) lacks(namespace string) bool {
 	d, err := engram.OpenData(a.data, &engram.Options{ReadOnly: true})
 	if err != nil {
 		return engram.IsCode(err, engram.CodeNotFound)
 	}
 	names, err := d.Namespaces()
-	return errors.Join(err, d.Close()) == nil && !slices.Contains(names, a.namespace)
+	return errors.Join(err, d.Close()) == nil && !slices.Contains(names, namespace)
 }
 
 // openInput opens a file that the command line names.

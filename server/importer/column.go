@@ -22,6 +22,9 @@ const (
 	kindDateTime
 	kindDate
 	kindLocalDateTime
+	kindTime
+	kindLocalTime
+	kindDuration
 	kindInferred // until the first pass has seen the cells
 	kindIgnored
 )
@@ -30,10 +33,11 @@ var kindNames = map[string]columnKind{
 	"int": kindInt, "long": kindInt, "integer": kindInt, "short": kindInt, "byte": kindInt,
 	"float": kindFloat, "double": kindFloat, "boolean": kindBool, "bool": kindBool,
 	"datetime": kindDateTime, "date": kindDate, "localdatetime": kindLocalDateTime,
+	"time": kindTime, "localtime": kindLocalTime, "duration": kindDuration,
 	"string": kindText, "char": kindText, "ignore": kindIgnored,
 }
 
-const knownKinds = "int, float, boolean, string, date, datetime and localdatetime, and each with [] for a list divided by ;"
+const knownKinds = "int, float, boolean, string, date, datetime, localdatetime, time, localtime and duration, and each with [] for a list divided by ;"
 
 // column is one column of a CSV file: a role such as id or type, or a property, or
 // both.
@@ -149,7 +153,7 @@ func (c *column) learn(cell string, roles map[string]string) error {
 }
 
 func (c *column) isTime() bool {
-	return c.kind == kindDateTime || c.kind == kindDate || c.kind == kindLocalDateTime
+	return c.kind >= kindDateTime && c.kind <= kindDuration
 }
 
 // narrow widens the kind of an untyped column until it fits the cell.
@@ -250,22 +254,41 @@ func (c *column) parse(cell string) (any, error) {
 		}
 		return nil, fmt.Errorf("%q is neither true nor false", cell)
 	case kindDateTime:
-		return parseTime(cell, engram.DateTimeOf)
+		return parseTime(cell, engram.KindDateTime, engram.DateTimeOf)
 	case kindLocalDateTime:
-		return parseTime(cell, engram.LocalDateTimeOf)
+		return parseTime(cell, engram.KindLocalDateTime, engram.LocalDateTimeOf)
 	case kindDate:
-		return parseTime(cell, engram.DateOf)
+		return parseTime(cell, engram.KindDate, engram.DateOf)
+	case kindTime:
+		return parseTime(cell, engram.KindTime, nil)
+	case kindLocalTime:
+		return parseTime(cell, engram.KindLocalTime, nil)
+	case kindDuration:
+		return parseTime(cell, engram.KindDuration, nil)
 	}
 	return cell, nil
 }
 
-// parseTime reads any of the layouts of dates and makes one kind of value of it,
-// so that a typed column does not mix them. Without a zone it is UTC.
-func parseTime(cell string, of func(time.Time) engram.Value) (any, error) {
+// parseTime reads a text of the kind itself, or any of the layouts of dates, and makes
+// one kind of value of it, so that a typed column does not mix them. Without a zone it
+// is UTC. Kinds without an of are no dates.
+func parseTime(cell string, kind engram.Kind, of func(time.Time) engram.Value) (any, error) {
+	cell = strings.TrimSpace(cell)
+	if of == nil || !plainDate(cell) {
+		if v, err := engram.ParseValue(kind, cell); err == nil {
+			return v, nil
+		}
+	}
 	for _, l := range dateLayouts {
-		if t, err := time.Parse(l.layout, strings.TrimSpace(cell)); err == nil {
+		if of == nil {
+			break
+		}
+		if t, err := time.Parse(l.layout, cell); err == nil {
 			return of(t), nil
 		}
 	}
-	return nil, fmt.Errorf("the date %q is not understood", cell)
+	return nil, fmt.Errorf("the %s %q is not understood", map[bool]string{true: "date", false: strings.ToLower(kind.String())}[of != nil], cell)
 }
+
+// plainDate reports whether a text is a day alone, which a column of instants takes.
+func plainDate(cell string) bool { return len(cell) == len("2006-01-02") }

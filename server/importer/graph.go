@@ -26,12 +26,11 @@ func Graph(ctx context.Context, db *engram.DB, nodes, edges io.ReadSeeker, opts 
 // and found good by themselves. missing tells that opening makes it: then nothing is
 // made for files that are refused.
 func GraphLater(ctx context.Context, open func() (*engram.DB, error), missing bool, nodes, edges io.ReadSeeker, opts Options) (Report, error) {
-	chosen := opts.Batch
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return Report{}, err
 	}
-	g := &graphImport{ctx: ctx, opts: opts, batch: chosen, types: map[string]uint16{}}
+	g := &graphImport{ctx: ctx, opts: opts, batch: opts.chosen, types: map[string]uint16{}}
 	if err := g.verify(nodes, edges); err != nil {
 		return Report{}, err
 	}
@@ -39,6 +38,9 @@ func GraphLater(ctx context.Context, open func() (*engram.DB, error), missing bo
 		if err := g.verifyEnds(nil, true); err != nil {
 			return Report{}, err
 		}
+	}
+	if missing && opts.DryRun {
+		return g.report, g.count()
 	}
 	db, err := open()
 	if err != nil {
@@ -52,7 +54,7 @@ func GraphLater(ctx context.Context, open func() (*engram.DB, error), missing bo
 	if err != nil {
 		return Report{}, err
 	}
-	if unfinished != nil && opts.Restart {
+	if unfinished != nil && opts.Restart && !opts.DryRun {
 		if err := db.GiveUpLoad(ctx); err != nil {
 			return Report{}, err
 		}
@@ -63,12 +65,32 @@ func GraphLater(ctx context.Context, open func() (*engram.DB, error), missing bo
 	if err := g.verifyEnds(to, bulk); err != nil {
 		return Report{}, err
 	}
+	if opts.DryRun {
+		return g.report, g.count()
+	}
 	if bulk {
 		err = g.load(db)
 	} else {
 		err = g.merge(to)
 	}
 	return g.report, err
+}
+
+// count reads the files again for what is told about their lines.
+func (g *graphImport) count() error {
+	err := g.nodes.each(g.report.problem, func(int, map[string]string, []engram.Prop) error {
+		g.report.Nodes++
+		g.report.Lines++
+		return g.ctx.Err()
+	})
+	if err != nil {
+		return fmt.Errorf("nodes: %w", err)
+	}
+	return g.eachEdge(func(int, map[string]string, []engram.Prop) error {
+		g.report.Edges++
+		g.report.Lines++
+		return g.ctx.Err()
+	})
 }
 
 // graphImport is one import of a graph.

@@ -67,19 +67,19 @@ func Split(ctx context.Context, target func(conversation string) (Target, error)
 	if err != nil {
 		return Report{}, err
 	}
-	begin, err := rehearse(from)
+	begin, err := rehearse(from, opts.SkipBad)
 	if err != nil {
 		return Report{}, err
 	}
 	s := &split{begin: begin, opts: opts, target: target, conversations: map[string]*memoryImport{}, targets: map[Target]*memoryImport{}}
-	err = eachMemory(from, func(line int, m Memory, hash uint64, read int64) error {
+	err = eachMemory(from, s.bad, func(line int, m Memory, hash uint64, read int64) error {
 		im, err := s.importFor(m.Conversation)
 		if err != nil {
 			return &LineError{line, err}
 		}
 		s.read = read
 		if err := im.add(line, m, hash); err != nil {
-			return &LineError{line, err}
+			return s.bad(line, err)
 		}
 		if im.lines >= opts.Batch {
 			return im.flush(ctx)
@@ -99,7 +99,7 @@ func Split(ctx context.Context, target func(conversation string) (Target, error)
 const stream = -1
 
 // rehearse reads the input without writing and goes back to its begin, if it can.
-func rehearse(from io.Reader) (begin int64, err error) {
+func rehearse(from io.Reader, skipBad bool) (begin int64, err error) {
 	seeker, ok := from.(io.Seeker)
 	if !ok {
 		return stream, nil
@@ -110,10 +110,16 @@ func rehearse(from io.Reader) (begin int64, err error) {
 	}
 	type place struct{ conversation, id string }
 	seen := map[place]uint64{}
-	err = eachMemory(from, func(line int, m Memory, hash uint64, _ int64) error {
+	bad := func(line int, err error) error {
+		if skipBad {
+			return nil // it is told when the input is read again
+		}
+		return &LineError{line, err}
+	}
+	err = eachMemory(from, bad, func(line int, m Memory, hash uint64, _ int64) error {
 		at := place{m.Conversation, m.ID}
 		if before, ok := seen[at]; ok && before != hash {
-			return &LineError{line, errTwice(m.ID)}
+			return bad(line, errTwice(m.ID))
 		}
 		seen[at] = hash
 		return nil
@@ -129,12 +135,23 @@ func errTwice(id string) error {
 	return fmt.Errorf("the id %q stands on an earlier line with another content", id)
 }
 
-// eachMemory decodes every line; hash is of the line's text.
-func eachMemory(from io.Reader, fn func(line int, m Memory, hash uint64, read int64) error) error {
+// bad is told of a line that cannot be understood.
+func (s *split) bad(line int, err error) error {
+	if !s.opts.SkipBad {
+		return &LineError{line, err}
+	}
+	s.report.Skipped++
+	s.report.problem(line, "%v; it is skipped", err)
+	return nil
+}
+
+// eachMemory decodes every line; hash is of the line's text. bad is told of lines that
+// cannot be decoded, and returns what ends the reading.
+func eachMemory(from io.Reader, bad func(line int, err error) error, fn func(line int, m Memory, hash uint64, read int64) error) error {
 	return eachLine(from, func(line int, text []byte, read int64) error {
 		m, err := decodeMemory(text)
 		if err != nil {
-			return &LineError{line, err}
+			return bad(line, err)
 		}
 		h := fnv.New64a()
 		_, _ = h.Write(text) // never fails
@@ -178,8 +195,17 @@ func (s *split) references(ctx context.Context, from io.Reader) error {
 	if _, err := from.(io.Seeker).Seek(s.begin, io.SeekStart); err != nil {
 		return err
 	}
-	err := eachMemory(from, func(_ int, m Memory, _ uint64, _ int64) error {
+	told := func(line int, err error) error {
+		if s.opts.SkipBad {
+			return nil
+		}
+		return &LineError{line, err}
+	}
+	err := eachMemory(from, told, func(_ int, m Memory, hash uint64, _ int64) error {
 		im := s.conversations[m.Conversation]
+		if im.seen[m.ID] != hash {
+			return nil // skipped
+		}
 		for _, other := range im.titles.in(m.ID, m.Text) {
 			im.references = append(im.references, map[string]any{"from": m.ID, "to": other})
 		}
@@ -199,9 +225,12 @@ func (s *split) importFor(conversation string) (*memoryImport, error) {
 	if im, ok := s.conversations[conversation]; ok {
 		return im, nil
 	}
-	to, err := s.target(conversation)
-	if err != nil {
-		return nil, err
+	var to Target
+	if !s.opts.DryRun {
+		var err error
+		if to, err = s.target(conversation); err != nil {
+			return nil, err
+		}
 	}
 	im, ok := s.targets[to]
 	if !ok {
@@ -381,18 +410,22 @@ func (im *memoryImport) flush(ctx context.Context) error {
 	if len(statements) == 0 {
 		return nil
 	}
-	if begin := im.split.opts.Begin; begin != nil {
+	dry := im.split.opts.DryRun
+	if begin := im.split.opts.Begin; begin != nil && !dry {
 		begin(im.split.report.Lines)
 	}
-	seq, err := im.to.Write(ctx, statements)
-	if err != nil {
-		return fmt.Errorf("writing the lines up to number %d: %w", im.split.report.Lines, err)
+	var seq uint64
+	if !dry {
+		var err error
+		if seq, err = im.to.Write(ctx, statements); err != nil {
+			return fmt.Errorf("writing the lines up to number %d: %w", im.split.report.Lines, err)
+		}
+		im.split.report.Transactions++
 	}
 	im.split.report.Edges += len(im.contains) + len(im.precedes) + len(im.answers) + len(im.references)
-	im.split.report.Transactions++
 	im.conversations, im.sessions, im.memories, im.contains, im.precedes = nil, nil, nil, nil, nil
 	im.answers, im.references = nil, nil
-	if im.split.opts.Ack != nil {
+	if im.split.opts.Ack != nil && !dry {
 		im.split.opts.Ack(seq, im.split.report.Lines)
 	}
 	if im.split.opts.Progress != nil {
