@@ -74,6 +74,7 @@ type statsResponse struct {
 	Edges     int64        `json:"edges"`
 	Labels    []countJSON  `json:"labels"`
 	Types     []countJSON  `json:"types"`
+	Keys      int          `json:"property_names"`
 	Commits   uint64       `json:"commits" doc:"Since it was loaded."`
 	FileBytes int64        `json:"file_bytes"`
 	UsedBytes int64        `json:"used_bytes"`
@@ -111,7 +112,7 @@ func (s *Server) stats(c *call) error {
 		return err
 	}
 	out := statsResponse{
-		Namespace: c.namespace, Seq: st.Seq, Nodes: st.Nodes, Edges: st.Edges, Commits: st.Commits,
+		Namespace: c.namespace, Seq: st.Seq, Nodes: st.Nodes, Edges: st.Edges, Keys: st.Keys, Commits: st.Commits,
 		FileBytes: st.Store.FileBytes, UsedBytes: st.Store.UsedBytes, Quota: s.registry.Quota(c.namespace),
 		Labels: []countJSON{}, Types: []countJSON{},
 		Text:     followerJSON{st.Text.Published, st.Text.Applied},

@@ -216,19 +216,33 @@ func (s *Server) begin(c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, writeOpen)
-	defer cancel()
+	// The transaction outlives the request, and so does its context; but who has gone
+	// does not wait for the write slot any longer.
 	write := q.Mode == "write"
-	tx, err := db.Begin(ctx, write)
-	if err != nil {
+	wait := readTotal
+	if write {
+		wait = 2 * writeOpen
+	}
+	ctx, cancel := context.WithTimeout(s.base, wait)
+	stopWaiting := context.AfterFunc(c.ctx, cancel)
+	end := func() {
+		cancel()
 		release()
+	}
+	tx, err := db.Begin(ctx, write)
+	if !stopWaiting() && err == nil {
+		tx.Rollback()
+		err = context.Cause(c.ctx)
+	}
+	if err != nil {
+		end()
 		return err
 	}
 	now := s.config.Now()
-	o := &openTx{id: newTxID(), who: c.who, namespace: c.namespace, write: write, tx: tx, db: db, done: release, began: now, used: now}
+	o := &openTx{id: newTxID(), who: c.who, namespace: c.namespace, write: write, tx: tx, db: db, done: end, began: now, used: now}
 	if err := s.txs.add(o); err != nil {
 		tx.Rollback()
-		release()
+		end()
 		return err
 	}
 	out := beginResponse{ID: o.id, Mode: "read", IdleMS: readIdle.Milliseconds(), TotalMS: readTotal.Milliseconds()}

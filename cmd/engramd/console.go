@@ -51,8 +51,8 @@ var errInterrupt = errors.New("interrupted")
 // console runs statements from lines.
 type console struct {
 	app         *app
-	db          *engram.DB
-	session     *engram.Session
+	db          database
+	session     session
 	format      rowFormat
 	interactive bool
 
@@ -63,7 +63,7 @@ type console struct {
 
 func (c *consoleCommand) Run(a *app) error {
 	opened := false
-	err := a.withNamespace(writing, func(db *engram.DB) error {
+	err := a.withDatabase(writing, func(db database) error {
 		opened = true
 		return c.run(a, db)
 	})
@@ -71,14 +71,14 @@ func (c *consoleCommand) Run(a *app) error {
 		return err
 	}
 	// A read-only mount: what only reads can still be asked.
-	return a.withNamespace(reading, func(db *engram.DB) error {
+	return a.withDatabase(reading, func(db database) error {
 		fmt.Fprintln(a.err, "engramd: the data directory cannot be written, so statements can only read")
 		return c.run(a, db)
 	})
 }
 
-func (c *consoleCommand) run(a *app, db *engram.DB) error {
-	con := &console{app: a, db: db, session: engram.NewSession(db), format: c.format()}
+func (c *consoleCommand) run(a *app, db database) error {
+	con := &console{app: a, db: db, session: db.session(), format: c.format()}
 	defer con.session.Close()
 	in, ok := a.in.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {

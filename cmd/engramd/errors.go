@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"engram"
+	"engram/server/client"
 )
 
 // The exit codes that scripts may rely on.
@@ -45,6 +46,7 @@ var exitCodes = map[engram.Code]int{
 	engram.CodeBusy:     exitInUse,
 	engram.CodeDamaged:  exitDamaged, engram.CodeForeign: exitDamaged, engram.CodeNewerFormat: exitDamaged,
 	engram.CodeLimitExceeded: exitLimit, engram.CodeResourceExhausted: exitLimit, engram.CodeFull: exitLimit,
+	client.CodeUnauthenticated: exitRefused, client.CodeForbidden: exitRefused,
 	engram.CodeReadOnly: exitRefused, engram.CodePoisoned: exitRefused, engram.CodeLoadUnfinished: exitRefused,
 	engram.CodeOutcomeUnknown: exitUnknown,
 }

@@ -50,7 +50,7 @@ func printResult(w io.Writer, res *engram.Result, format rowFormat) error {
 // querier runs statements: a database or a session.
 type querier interface {
 	Query(ctx context.Context, text string, params map[string]any) (*engram.Result, error)
-	Rows(ctx context.Context, text string, params map[string]any) (*engram.Rows, error)
+	Rows(ctx context.Context, text string, params map[string]any) (rows, error)
 }
 
 // printQuery runs a statement and prints its answer: a table, whose columns are as

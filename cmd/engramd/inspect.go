@@ -19,7 +19,7 @@ func (statsCommand) Help() string {
 }
 
 func (c *statsCommand) Run(a *app) error {
-	return a.withNamespace(reading, func(db *engram.DB) error {
+	return a.withDatabase(reading, func(db database) error {
 		if c.JSON {
 			return statsJSON(a, db)
 		}
@@ -33,7 +33,7 @@ type count struct {
 	Count int64  `json:"count"`
 }
 
-func statsJSON(a *app, db *engram.DB) error {
+func statsJSON(a *app, db database) error {
 	s, err := db.Stats(a.ctx)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func checkJSON(a *app, r *engram.Report) error {
 }
 
 // printStats prints what a person wants to know of a namespace.
-func printStats(a *app, db *engram.DB) error {
+func printStats(a *app, db database) error {
 	s, err := db.Stats(a.ctx)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func main() {
 
 // grammar is the command line.
 type grammar struct {
-	Data      string `help:"Data directory." default:"./engram-data" env:"ENGRAM_HOME" placeholder:"DIR"`
+	Data      string `help:"Data directory, or the URL of a server." default:"./engram-data" env:"ENGRAM_HOME" placeholder:"DIR"`
 	Config    string `help:"Configuration file: a JSON object, flag → value." env:"ENGRAM_CONFIG" placeholder:"FILE"`
 	Namespace string `help:"Namespace inside the data directory; without it \"default\"." short:"n" placeholder:"NAME"`
 

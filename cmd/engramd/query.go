@@ -63,7 +63,7 @@ func (c *queryCommand) Run(a *app) error {
 	if writes && c.ReadOnly {
 		return &usageError{fmt.Errorf("the statement writes, and --read-only was given")}
 	}
-	return a.withNamespace(access(writes), func(db *engram.DB) error {
+	return a.withDatabase(access(writes), func(db database) error {
 		return printQuery(a.ctx, a.out, db, c.Statement, params, c.format())
 	})
 }

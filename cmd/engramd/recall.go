@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"engram"
 )
 
 type recallCommand struct {
@@ -109,7 +107,7 @@ func (c *recallCommand) Run(a *app) error {
 // ask runs a statement that the user did not type and prints what it returns, or
 // none when that is nothing.
 func (a *app) ask(statement string, params map[string]any, flags outputFlags, none string) error {
-	return a.withNamespace(reading, func(db *engram.DB) error {
+	return a.withDatabase(reading, func(db database) error {
 		if err := a.knowsSeeds(db, params); err != nil {
 			return err
 		}
@@ -128,7 +126,7 @@ func (a *app) ask(statement string, params map[string]any, flags outputFlags, no
 
 // knowsSeeds refuses ids to begin at that no node has: a slip would give an
 // answer to another question.
-func (a *app) knowsSeeds(db *engram.DB, params map[string]any) error {
+func (a *app) knowsSeeds(db database, params map[string]any) error {
 	seeds, ok := params[seedsParam]
 	if !ok {
 		return nil
@@ -170,7 +168,7 @@ func (c *compileCommand) Run(a *app) error {
 	if c.format() != formatTable {
 		return a.ask(statement, params, c.outputFlags, "")
 	}
-	return a.withNamespace(reading, func(db *engram.DB) error {
+	return a.withDatabase(reading, func(db database) error {
 		if err := a.knowsSeeds(db, params); err != nil {
 			return err
 		}
@@ -242,7 +240,7 @@ func (c *rememberCommand) Run(a *app) error {
 		labels.WriteString(":`" + strings.ReplaceAll(l, "`", "``") + "`")
 	}
 	statement := "REMEMBER $text " + labels.String() + " " + properties(props) + " ALONE AS m\nRETURN m.id AS id, m.content AS content, created"
-	return a.withNamespace(writing, func(db *engram.DB) error {
+	return a.withDatabase(writing, func(db database) error {
 		res, err := db.Query(a.ctx, statement, map[string]any{"text": text, "props": props})
 		if err != nil {
 			return plain(err)

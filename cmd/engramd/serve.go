@@ -173,7 +173,15 @@ func (c *serveCommand) listen() (net.Listener, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("cannot listen on %s: %w", c.Listen, err)
 	}
-	return l, scheme + "://" + l.Addr().String(), nil
+	return l, scheme + "://" + reachable(l.Addr()), nil
+}
+
+// reachable is an address that this machine can talk to.
+func reachable(addr net.Addr) string {
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return fmt.Sprintf("127.0.0.1:%d", tcp.Port)
+	}
+	return addr.String()
 }
 
 // listenUnix listens on a socket that only this user may open. It is made aside and
