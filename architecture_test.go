@@ -41,6 +41,8 @@ var owners = map[string]string{
 	"github.com/prometheus/":            "server",
 	"github.com/gorilla/websocket":      "server",
 	"github.com/modelcontextprotocol/":  "server",
+	"github.com/anthropics/":            "chatbridge",
+	"github.com/openai/":                "chatbridge",
 	"github.com/chzyer/readline":        "cmd",
 	"github.com/schollz/progressbar/v3": "cmd",
 }
