@@ -294,6 +294,9 @@ func TestLearningSurvivesDeletion(t *testing.T) {
 	l.learn(t, use(1, l.a, l.b))
 	update(t, l.db, func(tx *graph.Tx) { must(tx.DeleteEdge(l.ab))(t) })
 	l.check(t)
+	closeDB(t, l.db)
+	l.open(t, "") // from the records: without an edge
+	l.check(t)
 	update(t, l.db, func(tx *graph.Tx) { must(tx.RevertLearning(0))(t) })
 	l.check(t)
 	l.learn(t, use(1, l.a, l.c), use(2, l.a, l.c), use(3, l.a, l.c))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"engram/graph/internal/learn"
 	"engram/graph/value"
 )
 
@@ -19,11 +20,13 @@ const counterID = "counter"
 type node struct {
 	labels []string
 	props  map[string]value.Value
+	used   value.Activity
 }
 
 type edge struct {
 	typ, src, dst string
 	props         map[string]value.Value
+	learned       int32 // in learn's units
 }
 
 // Model is what the database holds after a number of transactions.
@@ -53,6 +56,7 @@ const (
 	setLabel // toggles
 	dropEdge
 	dropNode
+	useBoth // the ends of an edge, together
 )
 
 // op is one change inside a transaction.
@@ -65,6 +69,7 @@ type op struct {
 	props    map[string]value.Value
 	key      string
 	value    value.Value
+	at       int64 // of a use
 }
 
 // Next plans transaction Done()+1 and takes it into the model.
@@ -85,7 +90,35 @@ func (m *Model) Next() []op {
 			do(o)
 		}
 	}
+	if o, ok := m.use(random); ok {
+		do(o)
+	}
 	return ops
+}
+
+// use chooses two nodes to be used together in a third of the transactions: with one
+// edge between them, so that it does not matter which edge learns first.
+func (m *Model) use(random *rand.Rand) (op, bool) {
+	if random.IntN(3) != 0 {
+		return op{}, false
+	}
+	between := map[[2]string][]string{}
+	for id, e := range m.edges {
+		pair := [2]string{min(e.src, e.dst), max(e.src, e.dst)}
+		between[pair] = append(between[pair], id)
+	}
+	var single []string
+	for pair, ids := range between {
+		if pair[0] != pair[1] && len(ids) == 1 {
+			single = append(single, ids[0])
+		}
+	}
+	if len(single) == 0 {
+		return op{}, false
+	}
+	slices.Sort(single)
+	id := single[random.IntN(len(single))]
+	return op{kind: useBoth, id: id, src: m.edges[id].src, dst: m.edges[id].dst, at: 1_700_000_000_000 + int64(m.done)}, true
 }
 
 // plan chooses a change that is possible now.
@@ -171,6 +204,18 @@ func (m *Model) take(o op) {
 		} else {
 			n.labels = append(n.labels, o.labels[0])
 		}
+	case useBoth:
+		for _, id := range []string{o.src, o.dst} {
+			u := &m.nodes[id].used
+			u.Uses, u.LastUsed = u.Uses+1, o.at
+		}
+		out := int64(0)
+		for _, e := range m.edges {
+			if e.src == o.src {
+				out += int64(e.learned)
+			}
+		}
+		m.edges[o.id].learned += learn.Strengthen(m.edges[o.id].learned, 1, 1, out)
 	case dropEdge:
 		delete(m.edges, o.id)
 	case dropNode:
@@ -187,10 +232,10 @@ func (m *Model) take(o op) {
 func (m *Model) Lines() []string {
 	var out []string
 	for id, n := range m.nodes {
-		out = append(out, nodeLine(id, n.labels, n.props))
+		out = append(out, nodeLine(id, n.labels, n.props, n.used))
 	}
 	for id, e := range m.edges {
-		out = append(out, edgeLine(id, e.typ, e.src, e.dst, e.props))
+		out = append(out, edgeLine(id, e.typ, e.src, e.dst, e.props, e.learned))
 	}
 	for _, w := range words {
 		var hits []string
@@ -205,13 +250,21 @@ func (m *Model) Lines() []string {
 	return out
 }
 
-func nodeLine(id string, labels []string, props map[string]value.Value) string {
+func nodeLine(id string, labels []string, props map[string]value.Value, used value.Activity) string {
 	labels = slices.Sorted(slices.Values(labels))
-	return fmt.Sprintf("node %s %v %s", id, labels, propsText(props))
+	line := fmt.Sprintf("node %s %v %s", id, labels, propsText(props))
+	if used.Uses > 0 {
+		line += fmt.Sprintf(" used %d times, last %d", used.Uses, used.LastUsed)
+	}
+	return line
 }
 
-func edgeLine(id, typ, src, dst string, props map[string]value.Value) string {
-	return fmt.Sprintf("edge %s %s %s %s %s", id, typ, src, dst, propsText(props))
+func edgeLine(id, typ, src, dst string, props map[string]value.Value, learned int32) string {
+	line := fmt.Sprintf("edge %s %s %s %s %s", id, typ, src, dst, propsText(props))
+	if learned != 0 {
+		line += fmt.Sprintf(" learned %d", learned)
+	}
+	return line
 }
 
 func hitsLine(word string, ids []string) string {

@@ -57,6 +57,8 @@ func do(tx *graph.Tx, o op) error {
 		return doEdge(tx, o)
 	case dropEdge:
 		return doDropEdge(tx, o.id)
+	case useBoth:
+		return doUse(tx, o)
 	}
 	id, err := find(tx, o.id)
 	if err != nil {
@@ -128,6 +130,22 @@ func doEdge(tx *graph.Tx, o op) error {
 	props, err := keyed(tx, o.id, o.props)
 	if err == nil {
 		_, err = tx.CreateEdge(src, dst, typ, props)
+	}
+	return err
+}
+
+func doUse(tx *graph.Tx, o op) error {
+	use := value.Use{At: o.at}
+	for _, name := range []string{o.src, o.dst} {
+		id, err := find(tx, name)
+		if err != nil {
+			return err
+		}
+		use.Nodes = append(use.Nodes, value.UsedNode{Node: id, Strength: 1})
+	}
+	done, err := tx.Learn([]value.Use{use})
+	if err == nil && done.Written != 1 {
+		err = fmt.Errorf("%d of 1 uses were written", done.Written)
 	}
 	return err
 }

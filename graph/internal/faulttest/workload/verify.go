@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"engram/graph"
+	"engram/graph/internal/learn"
 	"engram/graph/value"
 )
 
@@ -98,7 +99,7 @@ func Lines(tx *graph.Tx) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, nodeLine(n.ElementID, n.Labels, named(n.Properties)))
+		out = append(out, nodeLine(n.ElementID, n.Labels, named(n.Properties), tx.Activity(id)))
 		adj, err := tx.Expand(id, value.Out, nil, nil)
 		if err != nil {
 			return nil, err
@@ -109,7 +110,7 @@ func Lines(tx *graph.Tx) ([]string, error) {
 				return nil, err
 			}
 			edges++
-			out = append(out, edgeLine(e.ElementID, e.Type, e.SrcElementID, e.DstElementID, named(e.Properties)))
+			out = append(out, edgeLine(e.ElementID, e.Type, e.SrcElementID, e.DstElementID, named(e.Properties), learn.Units(tx.LearnedWeight(a.Edge))))
 		}
 	}
 	if n, e := tx.NodeCount(0), tx.EdgeCount(0); n != int64(len(ids)) || e != edges {

@@ -30,6 +30,18 @@ func TestModelAndDatabaseAgree(t *testing.T) {
 	if _, err := Verify(ctx, db, 7, 151, 151); err == nil {
 		t.Error("a missing transaction is not noticed")
 	}
+	used, learned := 0, 0
+	for _, n := range m.nodes {
+		used += int(n.used.Uses)
+	}
+	for _, e := range m.edges {
+		if e.learned > 0 {
+			learned++
+		}
+	}
+	if used < 20 || learned < 5 {
+		t.Errorf("the workload hardly learns: %d uses, %d edges", used, learned)
+	}
 	if len(m.nodes) < 40 || len(m.edges) < 40 {
 		t.Errorf("the workload is poor: %d nodes, %d edges", len(m.nodes), len(m.edges))
 	}
