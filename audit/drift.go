@@ -17,6 +17,10 @@ func schemaDrift() rule {
 	return rule{
 		name:  "schema_drift",
 		title: "Names that statements read and nothing wrote, names that are there and never read, producers that moved, accesses past a declared owner.",
+		thresholds: []Threshold{{
+			Name: "min_statements", Default: 100, Min: 1, Max: 1e9,
+			Meaning: "How many statements it takes before names that none of them read are worth a look.",
+		}},
 		begin: func(a *audit) (work, error) {
 			return work{end: func(f *Finding) error { return newDrift(a, f).end() }}, nil
 		},
@@ -75,13 +79,20 @@ func (d *drift) end() error {
 	d.f.measure("past_owner", past, "accesses")
 	d.f.measure("never_read", idle, "names")
 	d.f.measure("computed", computed, "names")
+	if r.Statements < int64(d.a.threshold("min_statements")) {
+		idle = 0
+	}
+	d.f.Count = int64(dead + moved + past + idle)
 	d.note(dead, moved, past, idle, computed)
 	return nil
 }
 
-// part adds to the distribution, as many of a group as a list has at most.
+// maxNamed is how many names of a group are listed.
+const maxNamed = 1000
+
+// part adds to the distribution.
 func (d *drift) part(group, name string, n int64, note string) {
-	if d.parts[group]++; d.parts[group] <= d.a.o.Limit {
+	if d.parts[group]++; d.parts[group] <= maxNamed {
 		d.f.part(group, name, n, note)
 	}
 }
@@ -248,7 +259,10 @@ func (d *drift) note(dead, moved, past, idle, computed int) {
 		d.f.Status = Notice
 		d.f.Note = "Among the statements that were counted, " + strings.Join(parts, "; ") + "."
 	} else {
-		d.f.Note = "What the counted statements read was written, and what is there is read."
+		d.f.Note = "What the counted statements read was written."
+	}
+	if n, _ := d.f.Measure("never_read").(int64); n > int64(idle) {
+		d.f.Note += fmt.Sprintf(" %d names that are there were never read, which says little of so few statements.", n)
 	}
 	if computed > 0 {
 		d.f.Note += fmt.Sprintf(" %d names are computed at run time, and only listed.", computed)

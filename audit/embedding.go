@@ -22,6 +22,11 @@ func embeddingEnd(t *textScan, f *Finding) error {
 	f.How = fmt.Sprintf("exact: over the %d of %d nodes that have text", t.n, a.tx.NodeCount(0))
 	f.measure("texts", t.n, "nodes")
 	f.measure("without_text", a.tx.NodeCount(0)-t.n, "nodes")
+	if a.tx.OnlyReads() {
+		f.Status, f.Note = Unknown, "The graph is open for reading only, where the vectors on disk are not opened. "+onlyReads
+		f.measure("with_vector", nil, "nodes")
+		return nil
+	}
 	c := t.vectors()
 	if c.model == "" && c.err == nil {
 		f.Status, f.Note = Deferred, "No vectors are kept of this graph, so nothing is found by its meaning."

@@ -41,6 +41,9 @@ type Reason struct {
 type Finding struct {
 	Name   string `json:"finding"`
 	Status Status `json:"status"`
+	// Count is how many things stand out: nodes and edges, or names where it is about
+	// those; at least 1 for a notice or a defect, else 0. A baseline accepts a number.
+	Count int64 `json:"count"`
 	// Note says in plain words what the numbers mean.
 	Note string `json:"note"`
 	// How says how they were obtained, and over which population.
@@ -123,6 +126,16 @@ func (f *Finding) Measure(name string) any {
 		}
 	}
 	return nil
+}
+
+// count fills Count in where the rule has not.
+func (f *Finding) count() {
+	switch {
+	case f.Status != Notice && f.Status != Defect:
+		f.Count = 0
+	case f.Count == 0:
+		f.Count = max(f.Nodes.Total+f.Edges.Total, 1)
+	}
 }
 
 // measure adds a measure. Counts are int64.

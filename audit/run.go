@@ -227,6 +227,7 @@ func (a *audit) report(chosen []rule, works []work) (*Report, error) {
 		if !a.o.Suggest {
 			f.Suggestions = f.Suggestions[:0]
 		}
+		f.count()
 		reason := Reason{Finding: f.Name, Reason: f.Note, Have: f.have, Need: f.need}
 		switch f.Status {
 		case Deferred:

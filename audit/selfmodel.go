@@ -84,6 +84,7 @@ func (w *selfWork) note(self value.NodeID, pillars int) {
 		f.Status = Notice
 	}
 	all := append(w.bad, w.odd...)
+	f.Count = int64(len(all))
 	if len(all) > 0 {
 		f.Note = strings.ToUpper(all[0][:1]) + strings.Join(all, "; ")[1:] + "."
 		return

@@ -60,6 +60,7 @@ func (a *audit) typesEnd(f *Finding) error {
 }
 
 func (a *audit) noteNear(f *Finding, near []nearType, total, inside int64) {
+	f.Count = int64(len(near))
 	if total == 0 {
 		f.Note = "There are no edges."
 		return

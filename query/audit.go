@@ -34,6 +34,7 @@ func (e *Engine) auditStructure() *physical.Procedure {
 			Outputs: []bind.Field{
 				{Name: "finding", Type: text},
 				{Name: "status", Type: text},
+				{Name: "count", Type: whole},
 				{Name: "note", Type: text},
 				{Name: "measured", Type: bound.OneOf(value.KindMap)},
 				{Name: "how", Type: text},
@@ -177,7 +178,7 @@ func auditRows(g access.Reader, r *audit.Report) [][]value.Value {
 			next = value.String(f.Nodes.Next)
 		}
 		row := []value.Value{
-			value.String(f.Name), value.String(string(f.Status)), value.String(f.Note), measuredMap(f.Measured), value.String(f.How),
+			value.String(f.Name), value.String(string(f.Status)), value.Int(f.Count), value.String(f.Note), measuredMap(f.Measured), value.String(f.How),
 			partList(f.Parts), value.List(nodes), value.Int(f.Nodes.Total), value.List(edges), value.Int(f.Edges.Total),
 			value.List(why), next, value.Null, value.Null,
 		}

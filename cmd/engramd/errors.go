@@ -41,6 +41,9 @@ func (e *missingFileError) Error() string {
 // errCheckFailed ends a check or a benchmark whose report tells the rest.
 var errCheckFailed = errors.New("the check failed; see the report above")
 
+// errAuditFails ends an audit whose report tells which findings fail.
+var errAuditFails = errors.New("the audit found what --fail-on or the baseline does not let pass; see the report")
+
 var exitCodes = map[engram.Code]int{
 	engram.CodeNotFound: exitNotFound,
 	engram.CodeBusy:     exitInUse,
@@ -69,7 +72,7 @@ func report(w io.Writer, err error) int {
 	if errors.As(err, &refused) {
 		return exitRefused
 	}
-	if errors.Is(err, errCheckFailed) {
+	if errors.Is(err, errCheckFailed) || errors.Is(err, errAuditFails) {
 		return exitDamaged
 	}
 	var e *engram.Error

@@ -42,6 +42,7 @@ type grammar struct {
 	Serve    serveCommand    `cmd:"" help:"Serve the data directory by HTTP."`
 	Token    tokenCommand    `cmd:"" help:"Make, list and revoke the tokens that a server takes."`
 	Stats    statsCommand    `cmd:"" help:"Show what a namespace holds."`
+	Audit    auditCommand    `cmd:"" help:"Tell what shape a memory is in, and hold it to a baseline."`
 	Check    checkCommand    `cmd:"" help:"Verify everything that is stored."`
 	Backup   backupCommand   `cmd:"" help:"Copy a namespace into a folder, checked."`
 	Restore  restoreCommand  `cmd:"" help:"Make a namespace of a backup."`
