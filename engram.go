@@ -290,14 +290,14 @@ func (db *DB) Check(ctx context.Context) (*Report, error) {
 	return r, convert(err, "")
 }
 
-// Writes reports whether a statement may change the graph, or what is learned from
-// use. Its error is about the text.
+// Writes reports whether a statement may change the graph, what is learned from use,
+// or the vectors of texts. Its error is about the text.
 func Writes(text string) (bool, error) {
 	plan, err := query.New(&query.Options{PlanCache: -1}).Prepare(text, nil)
 	if err != nil {
 		return false, convert(err, text)
 	}
-	return plan.Writes() || plan.Reinforces(), nil
+	return plan.Writes() || plan.Reinforces() || plan.Outside(nil).Backfill > 0, nil
 }
 
 // SplitStatements cuts a script at its semicolons. rest is what stands behind the

@@ -61,7 +61,11 @@ func (db *DB) beginVectors(ctx context.Context) {
 		// Of an endpoint whose dimensions nobody knows yet there can be no vectors.
 		close(v.ready)
 	case db.readOnly:
-		v.index, v.err = vector.Open(vector.Options{Model: v.embedder.Model(), Dim: v.dim})
+		o := vector.Options{Model: v.embedder.Model(), Dim: v.dim}
+		if v.local == nil { // only the endpoint could make them again
+			o.Dir, o.ReadOnly, o.Identity, o.Head = v.dir, true, v.tag, db.Seq()
+		}
+		v.index, v.err = vector.Open(o)
 		close(v.ready)
 	case db.place.vectorDir == "" || db.opts.manual:
 		db.openVectors(ctx)
@@ -283,7 +287,8 @@ func (tx *Tx) vectorView() (*vector.View, error) {
 	if tx.db.readOnly {
 		v.once.Do(func() {
 			from := &loaded{ctx: tx.ctx, r: tx.reader(), opts: &tx.db.opts, seal: tx.db.seal, state: tx.base}
-			v.err = v.index.Load(uint64(tx.seq), v.all(from.documents()))
+			from.head = tx.seq
+			v.err = v.catchUp(v.index, from, uint64(tx.seq))
 		})
 		if v.err != nil {
 			return nil, v.err

@@ -37,7 +37,7 @@ func (c *demoCommand) Run(a *app) (err error) {
 	} else if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return &usageError{fmt.Errorf("--keep %s: the directory is not empty", dir)}
 	}
-	demo := &app{ctx: a.ctx, in: a.in, out: a.out, err: a.err, data: dir, namespace: "default"}
+	demo := &app{ctx: a.ctx, in: a.in, out: a.out, err: a.err, data: dir, namespace: "default", embedding: a.embedding}
 	err = demo.withNamespace(writing, func(db *engram.DB) error {
 		statements, rest := engram.SplitStatements(demoScript)
 		if strings.TrimSpace(rest) != "" {

@@ -15,6 +15,8 @@ import (
 	"engram/server/importer"
 
 	"github.com/alecthomas/kong"
+
+	"engram"
 )
 
 func main() {
@@ -29,6 +31,7 @@ type grammar struct {
 	Data      string `help:"Data directory, or the URL of a server." default:"./engram-data" env:"ENGRAM_HOME" placeholder:"DIR"`
 	Config    string `help:"Configuration file: a JSON object, flag → value." env:"ENGRAM_CONFIG" placeholder:"FILE"`
 	Namespace string `help:"Namespace inside the data directory; without it \"default\"." short:"n" placeholder:"NAME"`
+	embedderFlags
 
 	Demo     demoCommand     `cmd:"" help:"Build a small memory in a temporary directory and show what can be asked of it."`
 	Query    queryCommand    `cmd:"" help:"Run one EQL statement."`
@@ -50,7 +53,7 @@ type grammar struct {
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Speak the Model Context Protocol on stdin and stdout."`
 	Gate     gateCommand     `cmd:"" help:"Be a scripted model provider, to try an agent against."`
 	Bench    benchCommand    `cmd:"" help:"Measure recall and speed."`
-	Help     helpCommand     `cmd:"" help:"Read the reference of EQL: every clause, function, type and error; or how to set up MCP clients."`
+	Help     helpCommand     `cmd:"" help:"Read the reference of EQL: every clause, function, type and error; how to set up MCP clients, or who makes vectors of texts."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
@@ -66,6 +69,7 @@ type app struct {
 	data      string
 	namespace string
 	named     bool // the namespace was given
+	embedding engram.Embedding
 }
 
 // exit is how the parser ends the run early, as for --help.
@@ -112,6 +116,10 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	if err != nil {
 		return report(errOut, &usageError{err})
 	}
-	a := &app{ctx: ctx, in: in, out: out, err: errOut, data: g.Data, namespace: cmp.Or(g.Namespace, "default"), named: g.Namespace != ""}
+	embedding, err := g.embedding(os.Getenv)
+	if err != nil {
+		return report(errOut, err)
+	}
+	a := &app{embedding: embedding, ctx: ctx, in: in, out: out, err: errOut, data: g.Data, namespace: cmp.Or(g.Namespace, "default"), named: g.Namespace != ""}
 	return report(errOut, command.Run(a))
 }

@@ -108,7 +108,7 @@ func (o *mcpOwner) connect(ctx context.Context, h relay.Hello) (io.ReadWriteClos
 
 // own takes the data directory, and serves others that want to use it.
 func (o *mcpOwner) own(h relay.Hello) error {
-	r, err := server.OpenRegistry(o.app.data, server.RegistryOptions{Create: !h.ReadOnly})
+	r, err := server.OpenRegistry(o.app.data, o.app.registryOptions(server.RegistryOptions{Create: !h.ReadOnly}))
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,10 @@ func (a *app) withNamespace(how access, fn func(*engram.DB) error) error {
 		if err != nil {
 			return err
 		}
-		return fn(db)
+		if err := fn(db); err != nil || how == reading {
+			return err
+		}
+		return a.embedRest(db)
 	})
 }
 
@@ -37,7 +40,7 @@ func (a *app) withRebuilt(fn func(*engram.DB) error) (err error) {
 	if err := engram.CheckNamespace(a.namespace); err != nil {
 		return &usageError{err}
 	}
-	r, err := server.OpenRegistry(a.data, server.RegistryOptions{Database: &engram.Options{Rebuild: true}})
+	r, err := server.OpenRegistry(a.data, a.registryOptions(server.RegistryOptions{Database: &engram.Options{Rebuild: true}}))
 	if err != nil {
 		return err
 	}
@@ -62,7 +65,7 @@ func (a *app) withRegistryOptions(o server.RegistryOptions, fn func(*server.Regi
 	if err := engram.CheckNamespace(a.namespace); err != nil {
 		return &usageError{err}
 	}
-	r, err := server.OpenRegistry(a.data, o)
+	r, err := server.OpenRegistry(a.data, a.registryOptions(o))
 	if engram.IsCode(err, engram.CodeNotFound) {
 		return fmt.Errorf("%w; engramd remember, import and console make one, --data names another", err)
 	}
@@ -94,7 +97,7 @@ func (a *app) withRegistryLater(fn func(open func() (*server.Registry, error)) e
 	}()
 	return fn(func() (_ *server.Registry, err error) {
 		if r == nil {
-			r, err = server.OpenRegistry(a.data, server.RegistryOptions{Create: true})
+			r, err = server.OpenRegistry(a.data, a.registryOptions(server.RegistryOptions{Create: true}))
 		}
 		return r, err
 	})

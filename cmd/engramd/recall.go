@@ -115,7 +115,7 @@ func (a *app) ask(statement string, params map[string]any, flags outputFlags, no
 		if err != nil {
 			return plain(err)
 		}
-		res.Notices = nil // of a statement that the user did not type
+		a.tellNotices(res)
 		if len(res.Rows) == 0 && flags.format() == formatTable && none != "" {
 			a.printf("%s\n", none)
 			return nil

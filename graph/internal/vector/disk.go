@@ -69,6 +69,17 @@ func openDisk(o Options) (*disk, *generation, error) {
 	return d, newGeneration(o.Dim, 0), nil
 }
 
+// readDisk reads a space and changes nothing; an empty one stands for what is missing
+// or of no use.
+func readDisk(o Options) *generation {
+	d := &disk{dir: SpaceDir(o.Dir, o.Model), dim: o.Dim}
+	g, err := d.load(manifest{Format: format, Model: o.Model, Dim: o.Dim, Identity: o.Identity}, o.Head)
+	if err != nil {
+		return newGeneration(o.Dim, 0)
+	}
+	return g
+}
+
 // load reads everything; any error means that the space is of no use.
 func (d *disk) load(want manifest, head uint64) (*generation, error) {
 	m, err := readManifest(d.dir)

@@ -49,7 +49,9 @@ func Open(o Options) (*Index, error) {
 	}
 	ix := &Index{opts: o, kick: make(chan struct{}, 1), done: make(chan struct{})}
 	g := newGeneration(o.Dim, 0)
-	if o.Dir != "" {
+	if o.Dir != "" && o.ReadOnly {
+		g = readDisk(o)
+	} else if o.Dir != "" {
 		if ix.disk, g, err = openDisk(o); err != nil {
 			return nil, err
 		}

@@ -26,6 +26,9 @@ type Options struct {
 	// Dir is the directory of all spaces of a database; this one has its own in it,
 	// named by the model. Empty: everything stays in memory.
 	Dir string
+	// ReadOnly reads what is in Dir and writes nothing: what is of no use there is left
+	// out, and what is published stays in memory.
+	ReadOnly bool
 	// Model names what makes the vectors. Vectors of different models never meet.
 	Model string
 	// Dim is the number of dimensions, 1 to MaxDim.
