@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"engram"
+	"engram/server/importer"
 	"engram/server/token"
 )
 
@@ -18,6 +19,11 @@ func (s *Server) adminRoutes() []*route {
 			request: mergeRequest{}, response: mergeResponse{}, problems: []int{404, 409, 507},
 		},
 		{
+			method: http.MethodPost, pattern: "/v1/audit/structural", scope: token.Read, body: jsonBody, handle: s.auditStructure,
+			summary: "What shape the memory is in", detail: "It reads one moment and writes nothing. What could not be measured is told with the reason.",
+			request: auditRequest{}, problems: []int{404, 422},
+		},
+		{
 			method: http.MethodGet, pattern: "/v1/stats", scope: token.Read, handle: s.stats,
 			summary: "What a namespace holds", response: statsResponse{}, problems: []int{404},
 		},
@@ -27,16 +33,23 @@ func (s *Server) adminRoutes() []*route {
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/import", scope: token.Admin, body: streamBody, stream: true, writes: true, handle: s.importRoute,
-			types:   []string{typeNDJSON, typeJSON},
-			summary: "Import JSON Lines",
-			detail:  "Memories, one JSON object a line: id and text, and optionally conversation, session, date, speaker, title. Importing lines again changes nothing. The body is streamed.",
-			request: importLine{}, response: importResponse{}, problems: []int{404, 409, 507},
+			types:   []string{typeNDJSON, typeJSON, "text/csv", "application/octet-stream"},
+			summary: "Import a file",
+			detail: "A graph or memories as JSON Lines, a script of statements, or what else engramd import reads of one file; the format is found by the content. All of it is read before anything is written. " +
+				"Importing again changes only what the file changed. A line that makes no sense ends the import with its number, unless skip_bad leaves it out.",
+			query: []param{
+				{name: "format", kind: "string", doc: "How the file is written; left out: found by its content.", enum: importer.Formats()},
+				{name: "dry_run", kind: "boolean", doc: "Read and compare everything, and write nothing."},
+				{name: "skip_bad", kind: "boolean", doc: "Leave out what makes no sense, and tell of it."},
+			},
+			request: map[string]any{}, response: importer.Report{}, problems: []int{404, 409, 507},
 		},
 		{
 			method: http.MethodGet, pattern: "/v1/export", scope: token.Admin, stream: true, handle: s.export,
-			summary: "Export a namespace as JSON Lines",
-			detail:  "One moment of the graph: first the nodes, then the edges, by id. The last line has the counts, and tells that nothing is missing.",
-			answers: map[string]string{typeNDJSON: "One object a line: {\"node\": ...}, {\"edge\": ...}, and {\"end\": {\"nodes\", \"edges\"}} as the last."}, problems: []int{404},
+			summary: "Export a namespace",
+			detail:  "One moment of the graph, the same graph always in the same way. JSON Lines hold all of it. An answer that broke off ends without its last chunk.",
+			query:   []param{{name: "format", kind: "string", doc: "How it is written.", enum: fileFormats(), def: "jsonl"}},
+			answers: map[string]string{typeNDJSON: "JSON Lines.", typeText: "A script of statements."}, problems: []int{404},
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/backup", scope: token.Admin, body: jsonBody, stream: true, handle: s.backup,
@@ -353,4 +366,31 @@ func (s *Server) dropNamespace(c *call) error {
 		return err
 	}
 	return c.answer(droppedResponse{true})
+}
+
+// auditRequest says what to look at.
+type auditRequest struct {
+	Only    []string           `json:"only" doc:"The findings that are wanted; left out: all."`
+	With    map[string]float64 `json:"with" doc:"Thresholds by name."`
+	Limit   int                `json:"limit" doc:"How many ids each list has at most, 1 to 10,000; without it 20."`
+	Cursor  string             `json:"cursor" doc:"Goes on where a list ended."`
+	Suggest bool               `json:"suggest" doc:"Tell statements that would settle what was found."`
+}
+
+func (s *Server) auditStructure(c *call) error {
+	var q auditRequest
+	if err := c.decode(&q); err != nil {
+		return err
+	}
+	done, err := s.turn(c.ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	ctx := (&statement{}).context(c.ctx, c.who)
+	report, err := c.db.Audit(ctx, &engram.AuditOptions{Only: q.Only, With: q.With, Limit: q.Limit, Cursor: q.Cursor, Suggest: q.Suggest})
+	if err != nil {
+		return err
+	}
+	return c.answer(report)
 }

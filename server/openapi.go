@@ -185,6 +185,9 @@ func (d *schemas) of(t reflect.Type) map[string]any {
 		return map[string]any{"type": "object", "additionalProperties": d.of(t.Elem())}
 	case reflect.Struct:
 		name := strings.ToUpper(t.Name()[:1]) + strings.TrimSuffix(t.Name()[1:], "JSON")
+		if strings.HasSuffix(t.PkgPath(), "/importer") {
+			name = "Import" + name
+		}
 		if _, known := d.all[name]; !known {
 			d.all[name] = nil // ends recursion
 			d.types[name] = t

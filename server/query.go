@@ -115,6 +115,7 @@ func (s *Server) query(c *call) error {
 		return newProblem(http.StatusForbidden, codeForbidden, "the token does not have the scope write")
 	}
 	var on querier = c.db
+	var open *openTx
 	if q.Transaction != "" {
 		if c.key != "" {
 			return invalid("Idempotency-Key", "inside a transaction the Idempotency-Key goes with its commit")
@@ -124,7 +125,7 @@ func (s *Server) query(c *call) error {
 			return err
 		}
 		defer tx.release(s.config.Now())
-		on = tx.tx
+		on, open = tx.tx, tx
 	}
 	if c.key != "" {
 		res, repeated, err := c.execOnce(st)
@@ -134,6 +135,9 @@ func (s *Server) query(c *call) error {
 		return c.stream(res.Columns, held(res.Rows), q.Values, func() summary { return summarize(c.db, res, int64(len(res.Rows)), repeated) })
 	}
 	rows, err := c.rows(on, st)
+	if open != nil && (engram.IsCode(err, engram.CodeTxExpired) || engram.IsCode(err, engram.CodeTxDone)) {
+		s.txs.endLocked(open) // its client has been told
+	}
 	if err != nil {
 		return err
 	}

@@ -495,7 +495,7 @@ func TestS18GenericErrors(t *testing.T) {
 		}
 		bodies = append(bodies, a.body)
 	}
-	hidden := []string{h.dir, "/tmp", "graph.db", ".go:", "goroutine", "bbolt", "sha256", "struct", "<nil>", "%!"}
+	hidden := []string{h.dir, "/tmp", "graph.db", ".go:", "goroutine", "bbolt", "sha256", "struct {", "<nil>", "%!"}
 	for _, body := range bodies {
 		for _, word := range append(slices.Clone(hidden), h.root, reader) {
 			if strings.Contains(body, word) {

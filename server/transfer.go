@@ -2,45 +2,18 @@ package server
 
 import (
 	"bufio"
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"engram"
+	"engram/server/exporter"
 	"engram/server/importer"
 )
-
-// importLine is one line of an import.
-type importLine struct {
-	ID           string `json:"id" required:"true"`
-	Text         string `json:"text" doc:"The memory."`
-	Conversation string `json:"conversation"`
-	Session      any    `json:"session" doc:"A text or a whole number."`
-	Date         string `json:"date"`
-	Speaker      string `json:"speaker"`
-	Title        string `json:"title"`
-}
-
-// importResponse tells what an import understood and what it left.
-type importResponse struct {
-	Lines         int             `json:"lines"`
-	Memories      int             `json:"memories"`
-	Conversations int             `json:"conversations"`
-	Sessions      int             `json:"sessions"`
-	Transactions  int             `json:"transactions"`
-	Problems      []importProblem `json:"problems" doc:"What was taken in otherwise than meant; the first ones of them."`
-	ProblemCount  int             `json:"problem_count"`
-}
-
-type importProblem struct {
-	Line    int    `json:"line"`
-	Message string `json:"message"`
-}
 
 // importRoute takes the whole body in, beside the data, before anything of it is
 // written: a broken one leaves nothing.
@@ -50,30 +23,34 @@ func (s *Server) importRoute(c *call) error {
 		return err
 	}
 	defer func() { _ = staged.Close() }() // it has no name any more
-	report, err := importer.Memories(c.ctx, importer.Into(c.db), staged, importer.Options{})
+	dry, err := c.flag("dry_run")
+	if err != nil {
+		return err
+	}
+	skip, err := c.flag("skip_bad")
+	if err != nil {
+		return err
+	}
+	report, err := importer.Import(c.ctx, c.db, importer.Source{Name: "import", File: staged}, importer.Options{Format: c.query.Get("format"), DryRun: dry, SkipBad: skip})
 	if err != nil {
 		return importError(err)
 	}
-	out := importResponse{
-		Lines: report.Lines, Memories: report.Memories, Conversations: report.Conversations, Sessions: report.Sessions,
-		Transactions: report.Transactions, Problems: []importProblem{}, ProblemCount: report.ProblemCount,
-	}
-	for _, p := range report.Problems {
-		out.Problems = append(out.Problems, importProblem{p.Line, p.Reason})
-	}
-	return c.answer(out)
+	c.wrote = engram.Counters{NodesCreated: int64(report.Created), EdgesCreated: int64(report.EdgesCreated)}
+	return c.answer(report)
 }
 
 // importError tells a broken line with its number.
 func importError(err error) error {
 	var line *importer.LineError
 	var e *engram.Error
-	if errors.As(err, &line) && !errors.As(err, &e) {
-		p := invalid("", err.Error()+": nothing was written")
-		p.Line = line.Line
-		return p
+	if errors.As(err, &e) {
+		return err
 	}
-	return err
+	p := invalid("", err.Error()+": nothing was written")
+	if errors.As(err, &line) {
+		p.Line = line.Line
+	}
+	return p
 }
 
 // stage copies the body into a file that has no name.
@@ -121,59 +98,39 @@ func (b slowBody) Read(p []byte) (int, error) {
 	return b.c.req.Body.Read(p)
 }
 
-// export writes one moment of the graph, line by line. What is read waits in a file
-// meanwhile, so that no transaction is open while the client takes it.
+// export writes one moment of the graph, as the client takes it.
 func (s *Server) export(c *call) error {
-	var nodes, edges *engram.Rows
-	err := c.inView(func(tx *engram.Tx) (err error) {
-		if nodes, err = c.rows(tx, &statement{text: "MATCH (n) RETURN n"}); err != nil {
-			return err
-		}
-		edges, err = c.rows(tx, &statement{text: "MATCH ()-[r]->() RETURN r"})
-		return err
-	})
-	for _, rows := range []*engram.Rows{nodes, edges} {
-		if rows != nil {
-			defer func() { _ = rows.Close() }() // a reading error has been told
-		}
-	}
-	if err != nil {
-		return plain(err)
+	format := c.query.Get("format")
+	dir, err := exporter.NeedsDir(format)
+	if err != nil || dir {
+		return invalid("format", "the format is one of "+strings.Join(fileFormats(), ", "))
 	}
 	h := c.w.Header()
 	h.Set("Content-Type", typeNDJSON)
+	if format == "cypher" {
+		h.Set("Content-Type", typeText)
+	}
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Disposition", `attachment; filename="`+c.namespace+`.jsonl"`)
+	h.Set("Content-Disposition", `attachment; filename="`+c.namespace+`"`)
 	out := bufio.NewWriterSize(patient{c}, chunk)
-	if err := exportRows(c.ctx, out, "node", nodes); err != nil {
-		return err
+	if _, err := exporter.Export(c.ctx, c.db, out, exporter.Options{Format: format}); err != nil {
+		return err // cuts the connection if the answer has begun
 	}
-	if err := exportRows(c.ctx, out, "edge", edges); err != nil {
-		return err
-	}
-	_, _ = fmt.Fprintf(out, `{"end":{"nodes":%d,"edges":%d}}`+"\n", nodes.Count(), edges.Count()) // the writer keeps its error
 	if err := out.Flush(); err != nil {
 		panic(http.ErrAbortHandler) // the client is gone, or too slow
 	}
 	return nil
 }
 
-func exportRows(ctx context.Context, out *bufio.Writer, what string, rows *engram.Rows) error {
-	var buf []byte
-	for row, err := range rows.All() {
-		if err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		buf = append(append(buf[:0], `{"`...), what...)
-		buf = append(row[0].AppendJSON(append(buf, `":`...)), "}\n"...)
-		if _, err := out.Write(buf); err != nil {
-			panic(http.ErrAbortHandler) // the client is gone, or too slow
+// fileFormats are the formats of exports that are one file.
+func fileFormats() []string {
+	var out []string
+	for _, f := range exporter.Formats() {
+		if dir, err := exporter.NeedsDir(f); err == nil && !dir {
+			out = append(out, f)
 		}
 	}
-	return nil
+	return out
 }
 
 // backupResponseOf tells about a backup by the name of its folder alone.
