@@ -1,0 +1,295 @@
+package box_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"engram/chatbridge/internal/box"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// workspace is a folder beside others: a secret next to it, and a folder whose name
+// begins like its own.
+func workspace(t *testing.T) (*box.Files, string) {
+	t.Helper()
+	base := t.TempDir()
+	for _, dir := range []string{"ws/sub", "ws-evil", "out"} {
+		must(t, os.MkdirAll(filepath.Join(base, dir), 0o755))
+	}
+	must(t, os.WriteFile(filepath.Join(base, "out/secret"), []byte("SECRET"), 0o600))
+	must(t, os.WriteFile(filepath.Join(base, "ws-evil/secret"), []byte("SECRET"), 0o600))
+	must(t, os.WriteFile(filepath.Join(base, "ws/a.txt"), []byte("line one\nLine TWO\n"), 0o600))
+	f, err := box.OpenFiles(filepath.Join(base, "ws"))
+	must(t, err)
+	t.Cleanup(func() { f.Close() })
+	return f, base
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOutside holds that no path and no link leads out of the folder (S20 to S24).
+func TestOutside(t *testing.T) {
+	f, base := workspace(t)
+	ws := filepath.Join(base, "ws")
+	must(t, os.Symlink("../out/secret", filepath.Join(ws, "relative")))
+	must(t, os.Symlink(filepath.Join(base, "out/secret"), filepath.Join(ws, "absolute")))
+	must(t, os.Symlink("../out", filepath.Join(ws, "dir")))
+	must(t, os.Symlink("dir", filepath.Join(ws, "chain")))
+	must(t, os.Symlink("../out/new", filepath.Join(ws, "dangling")))
+	must(t, os.Link(filepath.Join(base, "out/secret"), filepath.Join(ws, "hard")))
+	must(t, syscall.Mkfifo(filepath.Join(ws, "fifo"), 0o600))
+	for _, name := range []string{
+		"", "..", "../out/secret", "sub/../../out/secret", "/etc/passwd", filepath.Join(base, "out/secret"), "../ws-evil/secret", "%2e%2e/out/secret",
+		`..\out\secret`, "a\x00b", strings.Repeat("x", 5000), "sub/..", "relative", "absolute", "dir/secret", "chain/secret", "dangling", "fifo", ".", "sub",
+	} {
+		if text, err := f.Read(name); err == nil {
+			t.Errorf("reading %q gave %q", name, text)
+		}
+		if err := f.Write(name, "mine"); err == nil {
+			t.Errorf("writing %q succeeded", name)
+		}
+	}
+	for _, name := range []string{"dir/new", "chain/new", "hard"} {
+		if err := f.Write(name, "mine"); err == nil {
+			t.Errorf("writing %q succeeded", name)
+		}
+	}
+	for _, name := range []string{"..", "dir", "chain", "/"} {
+		if text, err := f.List(name); err == nil {
+			t.Errorf("listing %q gave %q", name, text)
+		}
+		if text, err := f.Search("SECRET", name); err == nil {
+			t.Errorf("searching %q gave %q", name, text)
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Join(base, "out")); err != nil || len(entries) != 1 {
+		t.Errorf("outside there is %v, error %v", entries, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(base, "out/secret")); err != nil || string(text) != "SECRET" {
+		t.Errorf("the file outside holds %q, error %v", text, err)
+	}
+}
+
+// TestSwappedLink swaps a folder for a link to the outside while it is read and
+// written (S22).
+func TestSwappedLink(t *testing.T) {
+	rounds := 1000
+	if os.Getenv("ENGRAM_LONG") != "" {
+		rounds = 100_000
+	}
+	f, base := workspace(t)
+	ws := filepath.Join(base, "ws")
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			_ = os.Rename(filepath.Join(ws, "sub"), filepath.Join(ws, "real"))
+			_ = os.Symlink("../out", filepath.Join(ws, "sub"))
+			_ = os.Remove(filepath.Join(ws, "sub"))
+			_ = os.Rename(filepath.Join(ws, "real"), filepath.Join(ws, "sub"))
+		}
+	}()
+	for range rounds {
+		if text, err := f.Read("sub/secret"); err == nil {
+			t.Fatalf("read %q", text)
+		}
+		_ = f.Write("sub/written", "x") // succeeds where the folder is one
+	}
+	close(stop)
+	<-stopped
+	if entries, err := os.ReadDir(filepath.Join(base, "out")); err != nil || len(entries) != 1 {
+		t.Errorf("outside there is %v, error %v", entries, err)
+	}
+}
+
+func TestFiles(t *testing.T) {
+	f, base := workspace(t)
+	if h := f.Hash("new.txt"); h != "absent" {
+		t.Errorf("hash of nothing: %s", h)
+	}
+	torture := "a \"b\" \\ tab\t日本 🦊\r\nend\\"
+	must(t, f.Write("deep/er/new.txt", torture))
+	if text, err := os.ReadFile(filepath.Join(base, "ws/deep/er/new.txt")); err != nil || string(text) != torture {
+		t.Errorf("on disk: %q, error %v", text, err)
+	}
+	if text, err := f.Read("deep/er/new.txt"); err != nil || text != torture {
+		t.Errorf("read %q, error %v", text, err)
+	}
+	before := f.Hash("a.txt")
+	text, err := f.Edited("a.txt", "Line TWO", "line 2")
+	must(t, err)
+	must(t, f.Write("a.txt", text))
+	if text, _ := f.Read("a.txt"); text != "line one\nline 2\n" || f.Hash("a.txt") == before {
+		t.Errorf("edited: %q", text)
+	}
+	for _, old := range []string{"", "line", "nowhere"} {
+		if _, err := f.Edited("a.txt", old, "x"); err == nil {
+			t.Errorf("%q was replaced", old)
+		}
+	}
+	if list, err := f.List("."); err != nil || list != "a.txt (16 bytes)\ndeep/\nsub/\n" {
+		t.Errorf("list %q, error %v", list, err)
+	}
+	if found, err := f.Search("LINE", "."); err != nil || found != "a.txt:1: line one\na.txt:2: line 2\n" {
+		t.Errorf("found %q, error %v", found, err)
+	}
+	must(t, os.WriteFile(filepath.Join(base, "ws/binary"), []byte{0, 1, 2}, 0o600))
+	big, err := os.Create(filepath.Join(base, "ws/sparse"))
+	must(t, err)
+	must(t, big.Truncate(1<<40))
+	must(t, big.Close())
+	for _, name := range []string{"binary", "sparse", "missing"} {
+		if _, err := f.Read(name); err == nil {
+			t.Errorf("%s was read", name)
+		}
+	}
+	if list, _ := f.List("deep/er"); strings.Contains(list, "writing") {
+		t.Errorf("a temporary file is left: %s", list)
+	}
+}
+
+func TestProtected(t *testing.T) {
+	for name, want := range map[string]bool{
+		".git/hooks/pre-commit": true, ".GIT/config": true, "sub/.env": true, ".Engram/config": true, ".ｇit/x": true, ".bashrc": true, "Makefile. ": true,
+		".github/workflows/ci.yml": true, "notes/a.txt": false, "git/x": false, "a.env": false,
+	} {
+		if got := box.Protected(name); got != want {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}
+
+func TestCommands(t *testing.T) {
+	t.Setenv("SECRET_KEY", "canary")
+	dir := t.TempDir()
+	run := func(limit time.Duration, argv ...string) (string, error) {
+		return box.Run(t.Context(), dir, argv, limit)
+	}
+	if out, err := run(time.Minute, "printf", "%s", "; rm -rf x && `y` $(z) > f"); err != nil || out != "; rm -rf x && `y` $(z) > f" {
+		t.Errorf("arguments are not literal: %q, error %v", out, err)
+	}
+	if out, err := run(time.Minute, "env"); err != nil || strings.Contains(out, "canary") || !strings.Contains(out, "HOME="+dir) {
+		t.Errorf("environment %q, error %v", out, err)
+	}
+	if out, err := run(time.Minute, "sh", "-c", "echo told; exit 3"); err == nil || out != "told\n" || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("failing: %q, error %v", out, err)
+	}
+	if _, err := run(time.Minute, "no-such-program"); err == nil {
+		t.Error("a program that is not there ran")
+	}
+	if out, err := run(time.Minute, "sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' x"); err != nil || !strings.HasSuffix(out, "[1951424 more bytes were printed and are left out]") {
+		t.Errorf("much output: %d bytes, error %v", len(out), err)
+	}
+	if out, err := run(time.Minute, "cat"); err != nil || out != "" {
+		t.Errorf("standard input: %q, error %v", out, err)
+	}
+	out, err := run(time.Minute, "sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!")
+	if err != nil || !strings.Contains(out, "left running were ended") {
+		t.Errorf("left running: %q, error %v", out, err)
+	}
+	if _, err := run(50*time.Millisecond, "sh", "-c", "sleep 600 & wait"); err == nil || !strings.Contains(err.Error(), "ended after 50ms") {
+		t.Errorf("limit: error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := box.Run(ctx, dir, []string{"sleep", "600"}, time.Minute); err == nil {
+		t.Error("a cancelled command ran")
+	}
+	for _, argv := range [][]string{nil, {""}, {"a\x00b"}, make([]string, 300)} {
+		if _, err := box.Run(t.Context(), dir, argv, time.Minute); err == nil {
+			t.Errorf("%q ran", argv)
+		}
+	}
+}
+
+func TestReadOnlyShapes(t *testing.T) {
+	for argv, want := range map[string]bool{
+		"pwd": true, "ls": true, "ls -la": true, "ls ..": false, "ls -R": false, "pwd -P x": false, "git status": false, "cat a": false, "date": true,
+		"date -s 2020": false, "find . -exec x": false, "": false, "LS": false, "/tmp/pwd": false,
+	} {
+		if got := box.ReadOnly(strings.Fields(argv)); got != want {
+			t.Errorf("%q: %v", argv, got)
+		}
+	}
+	for argv, want := range map[string]bool{"gofmt -l": true, "bash -c": false, "/bin/bash": false, "git status": false, "env": false, "xargs": false, "": false} {
+		if got := box.Prefixable(strings.Fields(argv)); got != want {
+			t.Errorf("prefix %q: %v", argv, got)
+		}
+	}
+}
+
+// TestFetch holds that nothing inside is reached, by whatever name or redirect (S60, S61).
+func TestFetch(t *testing.T) {
+	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "INSIDE") }))
+	defer inside.Close()
+	port := inside.Listener.Addr().String()[strings.LastIndex(inside.Listener.Addr().String(), ":"):]
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/page":
+			fmt.Fprint(w, "a page")
+		case "/image":
+			w.Header().Set("Content-Type", "image/png")
+		case "/loop":
+			http.Redirect(w, r, "/loop", http.StatusFound)
+		default:
+			http.Redirect(w, r, strings.TrimPrefix(r.URL.RequestURI(), "/to/"), http.StatusFound)
+		}
+	}))
+	defer front.Close()
+	f := &box.Fetcher{Allow: []string{front.Listener.Addr().String()}}
+	if text, err := f.Fetch(t.Context(), front.URL+"/page"); err != nil || text != "a page" {
+		t.Errorf("the control: %q, error %v", text, err)
+	}
+	for _, address := range []string{
+		inside.URL, "http://localhost" + port, "http://[::ffff:127.0.0.1]" + port, "http://0.0.0.0" + port, "http://2130706433" + port, "http://0x7f.1" + port,
+		"http://localhost." + port, "http://169.254.169.254/latest/meta-data", "http://10.0.0.1/", "file:///etc/passwd", "gopher://127.0.0.1/", "http://u:p@127.0.0.1" + port,
+		"ftp://x/", "", "localhost", front.URL + "/to/" + inside.URL, front.URL + "/to/file:///etc/passwd", front.URL + "/image", front.URL + "/loop",
+	} {
+		if text, err := f.Fetch(t.Context(), address); err == nil || strings.Contains(text, "INSIDE") {
+			t.Errorf("%s gave %q", address, text)
+		}
+	}
+	for address, want := range map[string]bool{"8.8.8.8": true, "2606:4700::1": true, "::1": false, "::ffff:10.1.2.3": false, "fe80::1": false, "64:ff9b::7f00:1": false, "100.64.0.1": false, "255.255.255.255": false} {
+		if got := box.Public(netip.MustParseAddr(address)); got != want {
+			t.Errorf("%s: %v", address, got)
+		}
+	}
+}
+
+func TestVisibleAndCut(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain 日本\n\t": "plain 日本\n\t", "a\u200bb": `a\u{200b}b`, "\u202Eevil": `\u{202e}evil`, "\x1b[31m": `\u{1b}[31m`, "\U000E0041": `\u{e0041}`, "\xff": `\xff`, "a\u00a0b": `a\u{a0}b`, "\r": `\u{d}`,
+	} {
+		if got := box.Visible(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if got := box.Cut("日本日本", 7); got != "日本\n[cut here: 6 of 12 bytes are shown]" {
+		t.Errorf("cut: %q", got)
+	}
+	if got := box.Cut("日本", 6); got != "日本" {
+		t.Errorf("not cut: %q", got)
+	}
+}
