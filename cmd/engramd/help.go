@@ -15,7 +15,7 @@ import (
 var helpPages embed.FS
 
 type helpCommand struct {
-	Subject string   `arg:"" help:"What to read about: ${enum}." enum:"eql,mcp,embedder" default:"eql"`
+	Subject string   `arg:"" help:"What to read about: ${enum}." enum:"eql,mcp,embedder,audit" default:"eql"`
 	Topic   []string `arg:"" optional:"" help:"A page, clause, operator, function, type or error; none: the overview."`
 }
 
@@ -27,7 +27,8 @@ func (helpCommand) Help() string {
   engramd help eql ORDER BY
   engramd help eql toUpper
   engramd help mcp
-  engramd help embedder`
+  engramd help embedder
+  engramd help audit`
 }
 
 func (c *helpCommand) Run(a *app) error {

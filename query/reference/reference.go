@@ -21,7 +21,7 @@ var files embed.FS
 // order is the order of the pages, which are files of that name.
 var order = []string{
 	"overview", "syntax", "types", "operators", "expressions", "subqueries", "patterns",
-	"reading", "results", "writing", "memory", "lifecycle", "activation", "layers", "procedures", "schema", "transactions", "plans",
+	"reading", "results", "writing", "memory", "lifecycle", "activation", "layers", "audit", "procedures", "schema", "transactions", "plans",
 	"functions-string", "functions-list", "functions-math", "functions-convert", "functions-temporal",
 	"functions-graph", "functions-general", "functions-aggregate", "errors",
 }
