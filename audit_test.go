@@ -255,6 +255,10 @@ func tierCases() []plantedCase {
 	return []plantedCase{
 		{finding: "tiers_and_decay", setup: []string{"CREATE (:Memory {id: 'm'})"}, status: "ok", note: "No node has a tier"},
 		{
+			finding: "tiers_and_decay", setup: []string{"CREATE (:Memory {id: 'm', content: 'a', tier: 'Working'})"}, status: "ok",
+			note: "1 do not say when they were created", measured: map[string]string{"stuck_working": "null", "without_creation_time": "1"},
+		},
+		{
 			finding: "tiers_and_decay",
 			setup: []string{`CREATE
 				(:Memory {id: 'stuck', content: 'old', tier: 'Working', created_at: datetime('2026-04-01T00:00Z')}),
@@ -397,13 +401,13 @@ func provenanceCases() []plantedCase {
 				(:Memory {id: 'torn', content: 'f', provenance: '{"file": '}), (:Topic {id: 'no content'}), (:Telemetry {id: 'trace', content: 'g'}),
 				(:Answer {id: 'good', receipt: '{"version": 1, "rows": [{"id": "told", "score": 1}], "seeds": []}'}),
 				(:Answer {id: 'lost', receipt: '{"version": 1, "rows": [{"id": "gone", "score": 1}], "seeds": [{"id": "told"}]}'}),
-				(:Answer {id: 'odd', receipt: 'yes'}),
+				(:Answer {id: 'odd', receipt: 'yes'}), (:Answer {id: 'bare', receipt: '{"rows": []}'}),
 				(:Verdict {id: 'about', content: 'h'})-[:REFERENCES]->(:Memory {id: 'other', content: 'i', origin: 'user'}),
 				(:Verdict {id: 'alone'})-[:RELATED]->(:Verdict {id: 'alone too'})`,
 			},
-			status: "notice", ids: []string{"silent", "blank", "number", "torn", "lost", "odd", "alone", "alone too"},
+			status: "notice", ids: []string{"silent", "blank", "number", "torn", "lost", "odd", "bare", "alone", "alone too"},
 			note: "3 memories say it in a way that cannot be read; 1 do not say where they come from", measured: map[string]string{
-				"memories": "7", "present": "3", "absent": "1", "unreadable": "3", "receipts": "3", "receipts_unreadable": "1",
+				"memories": "7", "present": "3", "absent": "1", "unreadable": "3", "receipts": "4", "receipts_unreadable": "2",
 				"receipts_pointing_nowhere": "1", "verdicts_without_candidate": "2",
 			},
 			parts: []string{

@@ -83,6 +83,67 @@ var mutations = []mutation{
 	{name: "a cursor begins anew", file: "audit/list.go", from: "from = min(c.offset, n)", to: "from = 0", run: "ListsGoOn"},
 	{name: "a cursor does not find its place again", file: "audit/list.go", from: "if at(i) == c.last {", to: "if false {", run: "ListsGoOn"},
 	{name: "long snapshots are not asked", file: "audit/run.go", from: "if tx.Writable() {", to: "if false {", run: "OptionsThatCannot"},
+	// self_model_connectivity
+	{name: "a self without an edge is fine", file: "audit/selfmodel.go", from: "if degree == 0 {", to: "if degree < 0 {", run: "DeclaredNodes|FindingsName", pkg: "."},
+	{name: "a pillar may say nothing", file: "audit/selfmodel.go", from: "if length == 0 {", to: "if length < 0 {", run: "FindingsName", pkg: "."},
+	{name: "a pillar may be out of reach", file: "audit/selfmodel.go", from: `w.odd = append(w.odd, "no walk leads from the self to "+what)
+`, to: `
+`, run: "FindingsName", pkg: "."},
+	{name: "a forgotten pillar is fine", file: "audit/selfmodel.go", from: "if !s.recalled() {", to: "if false {", run: "FindingsName", pkg: "."},
+	{name: "what was declared is not remembered", file: "audit/selfmodel.go", from: `if last.Self != "" && self == 0 {`, to: "if false {", run: "FindingsName", pkg: "."},
+	{name: "pillars that were declared are not remembered", file: "audit/selfmodel.go", from: "for _, name := range last.Pillars {", to: "for _, name := range last.Pillars[:0] {", run: "FindingsName", pkg: "."},
+	{name: "the slice reaches one hop farther", file: "audit/selfmodel.go", from: "if w.far[s] > 1 && w.far[s] <= limit+1 {", to: "if w.far[s] > 1 && w.far[s] <= limit+2 {", run: "FindingsName", pkg: "."},
+	// supersession
+	{name: "circles are not looked for", file: "audit/supersession.go", from: "w.back[i] = true", to: "_ = i", run: "FindingsName", pkg: "."},
+	{name: "the oldest edge closes a circle", file: "audit/supersession.go", from: "return cmp.Compare(w.a.shape.EdgeID(w.edges[x].slot), w.a.shape.EdgeID(w.edges[y].slot))", to: "return cmp.Compare(w.a.shape.EdgeID(w.edges[y].slot), w.a.shape.EdgeID(w.edges[x].slot))", run: "FindingsName", pkg: "."},
+	{name: "superseded memories may be recalled", file: "audit/supersession.go", from: "if !s.recalled() {", to: "if true {", run: "FindingsName", pkg: "."},
+	{name: "a status without a successor is fine", file: "audit/supersession.go", from: "for _, id := range w.marked {", to: "for _, id := range w.marked[:0] {", run: "FindingsName", pkg: "."},
+	{name: "settled contradictions are open", file: "audit/supersession.go", from: "both = both && st.recalled()", to: "_ = st", run: "FindingsName", pkg: "."},
+	{name: "chains are one edge long", file: "audit/supersession.go", from: "w.length[up] = max(w.length[up], w.length[at.node]+1)", to: "w.length[up] = 1", run: "FindingsName", pkg: "."},
+	// tiers_and_decay
+	{name: "use does not matter", file: "audit/tiers.go", from: "dated && age >= limit && idle >= limit", to: "dated && age >= limit", run: "FindingsName", pkg: "."},
+	{name: "age does not matter", file: "audit/tiers.go", from: "dated && age >= limit && idle >= limit", to: "dated && idle >= limit", run: "FindingsName", pkg: "."},
+	{name: "what is forgotten is stuck", file: "audit/tiers.go", from: "s.AsString() != vocab.StatusActive {", to: "false {", run: "FindingsName", pkg: "."},
+	{name: "telemetry counts", file: "audit/tiers.go", from: "slices.Contains(r.Labels, w.telemetry) && w.telemetry != 0", to: "false", run: "FindingsName", pkg: "."},
+	{name: "any tier will do", file: "audit/tiers.go", from: "|| !knownTier(name) {", to: "|| false {", run: "FindingsName", pkg: "."},
+	{name: "what is joined is mute", file: "audit/tiers.go", from: "if w.joined.has(r.slot) {", to: "if false {", run: "FindingsName", pkg: "."},
+	{name: "text does not matter", file: "audit/tiers.go", from: "if err == nil && !text {", to: "if err == nil {", run: "FindingsName", pkg: "."},
+	{name: "what has no age is not stuck", file: "audit/tiers.go", from: "stuck = nil // nobody", to: "_ = stuck // nobody", run: "FindingsName", pkg: "."},
+	// value_execution_consistency
+	{name: "29 predictions are enough", file: "audit/values.go", from: "int64(len(predictions)) < need {", to: "int64(len(predictions)) < need-1 {", run: "FindingsName", pkg: "."},
+	{name: "what was done against a value is fine", file: "audit/values.go", from: `			con++
+		case w.prediction`, to: `			_ = con
+		case w.prediction`, run: "FindingsName", pkg: "."},
+	{name: "outcomes do not count", file: "audit/values.go", from: `if outcome.Kind() == value.KindBool && outcome.AsBool() {
+				pro++`, to: `if false {
+				pro++`, run: "FindingsName", pkg: "."},
+	{name: "a note is an execution", file: "audit/values.go", from: "done := w.execution != 0 && a.shape.HasLabelSlot(h.Node, w.execution)", to: "done := true", run: "FindingsName", pkg: "."},
+	// wonder_authenticity
+	{name: "29 pairs are enough", file: "audit/wonder.go", from: "int64(n) < need {", to: "int64(n) < need-1 {", run: "FindingsName", pkg: "."},
+	{name: "uniform weights are correlated", file: "audit/wonder.go", from: "case same(pulls):", to: "case false:", run: "FindingsName", pkg: "."},
+	{name: "any rho will do", file: "audit/wonder.go", from: "if rho > 0 && p < 0.05 {", to: "if rho > 0 {", run: "FindingsName", pkg: "."},
+	{name: "ties are broken", file: "audit/spearman.go", from: "for j < len(order) && x[order[j]] == x[order[i]] {", to: "for j < i+1 {", run: "Spearman", pkg: "./audit"},
+	{name: "p is one-sided", file: "audit/spearman.go", from: "return incompleteBeta(df/2, 0.5, df/(df+t2))", to: "return incompleteBeta(df/2, 0.5, df/(df+t2)) / 2", run: "Spearman", pkg: "./audit"},
+	{name: "all orders but equal ones", file: "audit/spearman.go", from: ">= math.Abs(rho)-1e-12 {", to: "> math.Abs(rho)+1e-12 {", run: "Spearman", pkg: "./audit"},
+	// schema_drift
+	{name: "nothing is read in vain", file: "audit/drift.go", from: "if u.Reads.Count == 0 || slices.Contains(d.known[k], name) || d.isOwn(k, name) {", to: "if true {", run: "FindingsName", pkg: "."},
+	{name: "own names are dead reads", file: "audit/drift.go", from: "slices.Contains(d.known[k], name) || d.isOwn(k, name) {", to: "slices.Contains(d.known[k], name) {", run: "FindingsName", pkg: "."},
+	{name: "a producer that still writes has moved", file: "audit/drift.go", from: "&& (u.Writes.Count == 0 || u.Writes.Last.Seq < o.Writes.First.Seq) {", to: "{", run: "FindingsName", pkg: "."},
+	{name: "any label may have what a constraint declares", file: "audit/drift.go", from: "return slices.Contains(owners[u.Name], l) }) {", to: "return true }) {", run: "FindingsName", pkg: "."},
+	{name: "one of two labels is not enough", file: "audit/drift.go", from: "if slices.ContainsFunc(u.Of, func(l string) bool { return slices.Contains(owners[u.Name], l) }) {", to: "if len(u.Of) == 1 && slices.Contains(owners[u.Name], u.Of[0]) {", run: "FindingsName", pkg: "."},
+	{name: "what is there is read", file: "audit/drift.go", from: "if d.used[k][name] && u.Reads.Count == 0", to: "if false && u.Reads.Count == 0", run: "FindingsName", pkg: "."},
+	{name: "no statement is enough to tell", file: "audit/drift.go", from: "if r == nil || r.Statements == 0 {", to: "if r == nil {", run: "FindingsName", pkg: "."},
+	{name: "audits are statements", file: "query/internal/usage/collect.go", from: "if w.audits {", to: "if false {", run: "StatementsAre", pkg: "."},
+	// provenance
+	{name: "blank is an origin", file: "audit/provenance.go", from: `case s == "":`, to: "case false:", run: "FindingsName", pkg: "."},
+	{name: "numbers are origins", file: "audit/provenance.go", from: `if v.Kind() != value.KindString {
+		return`, to: `if false {
+		return`, run: "FindingsName", pkg: "."},
+	{name: "torn JSON is an origin", file: "audit/provenance.go", from: "!json.Valid([]byte(s)):", to: "false:", run: "FindingsName", pkg: "."},
+	{name: "receipts point anywhere", file: "audit/provenance.go", from: "if there == 0 {", to: "if false {", run: "FindingsName", pkg: "."},
+	{name: "any text is a receipt", file: "audit/provenance.go", from: "} else if r.Version == 0 {", to: "} else if false {", run: "FindingsName", pkg: "."},
+	{name: "verdicts may judge each other", file: "audit/provenance.go", from: "!w.a.shape.HasLabelSlot(h.Node, w.verdict) && ", to: "", run: "FindingsName", pkg: "."},
+	{name: "absence is never a gap", file: "audit/provenance.go", from: "mixed := w.present > 0 && len(w.absent) > 0", to: "mixed := false", run: "FindingsName", pkg: "."},
 }
 
 // TestMutations makes each mistake in turn, in a copy of the file that only the compiler

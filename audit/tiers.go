@@ -48,7 +48,7 @@ type tierWork struct {
 	tiers                           map[string]int64
 	ages, used                      map[int]int64 // by index of ageNames
 	memories                        int64
-	undated                         int64
+	undated, ageless                int64 // that do not say when they were created: all, and Working ones
 	stuck                           []value.NodeID
 	unknown                         []hit // tiers that there are not
 	mute                            []value.NodeID
@@ -97,6 +97,9 @@ func (w *tierWork) record(r *record) error {
 		w.ages[ageClass(age)]++
 	} else {
 		w.undated++
+		if name == vocab.TierWorking {
+			w.ageless++
+		}
 	}
 	last, _ := momentOf(r.Prop(w.lastUsed))
 	last = max(last, w.a.tx.Activity(r.ID).LastUsed)
@@ -154,7 +157,11 @@ func (w *tierWork) end(f *Finding) error {
 	}
 	f.measure("memories", w.memories, "nodes")
 	f.measure("without_creation_time", w.undated, "nodes")
-	f.measure("stuck_working", len(w.stuck), "nodes")
+	var stuck any = int64(len(w.stuck))
+	if w.ageless > 0 && w.ageless == w.tiers[vocab.TierWorking] {
+		stuck = nil // nobody knows how old they are
+	}
+	f.measure("stuck_working", stuck, "nodes")
 	f.measure("never_promoted", len(w.unknown)+len(w.mute), "nodes")
 	w.pressure(f)
 	if err := w.suggest(f); err != nil {
@@ -190,6 +197,9 @@ func (w *tierWork) note(f *Finding) {
 		f.Note = "No node has a tier."
 	default:
 		f.Note = "Every memory is in a tier that there is, and none is stuck."
+	}
+	if w.undated > 0 {
+		f.Note += fmt.Sprintf(" %d do not say when they were created, so that their age is unknown, and time alone moves none of them.", w.undated)
 	}
 }
 
