@@ -266,6 +266,7 @@ func (s *Server) fail(w *recorder, req *http.Request, id string, err error) {
 	if req.ProtoMajor == 1 && req.ContentLength != 0 {
 		w.Header().Set("Connection", "close") // what is left of the body is not read
 	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.config.WriteTimeout)) // recorders of tests have none
 	copied.write(w)
 }
 
