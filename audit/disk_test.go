@@ -258,6 +258,16 @@ func TestAuditChangesNoFile(t *testing.T) {
 		if f := r.Finding("duplicates"); f.Nodes.Total != 20 {
 			t.Errorf("the audit found %d duplicates", f.Nodes.Total)
 		}
+		// The indexes on disk of a graph that is open for reading are not looked at.
+		want := audit.OK
+		if readOnly {
+			want = audit.Unknown
+		}
+		for _, name := range []string{"index_divergence", "embedding_coverage"} {
+			if f := r.Finding(name); f.Status != want || f.Nodes.Total != 0 {
+				t.Errorf("%s is %s: %s", name, f.Status, f.Note)
+			}
+		}
 		if !readOnly {
 			after := files(t, dir)
 			maps.DeleteFunc(after, ofText)

@@ -32,11 +32,11 @@ var mutations = []mutation{
 	{name: "what the text index lacks is not looked for", file: "audit/texts.go", from: "if t.has.has(s) && !c.have.has(s) {", to: "if false {", run: "IndexDivergence"},
 	{name: "what the vectors lack is not looked for", file: "audit/texts.go", from: "t.may = append(t.may, r.slot)", to: "_ = r.slot", run: "IndexDivergence"},
 	{name: "no text says anything", file: "graph/surveytext.go", from: "may = may || p.Value.Kind() != value.KindString || words.Knows(p.Value.AsString())", to: "_ = words", run: "IndexDivergence"},
-	{name: "what has no word is missing in the text index", file: "audit/texts.go", from: "case ok:", to: "case true:", run: "IndexDivergence"},
+	{name: "what has no word is missing in the text index", file: "audit/texts.go", from: "case ok:", to: "case ok || true:", run: "IndexDivergence"},
 	{name: "an index may have what has no text", file: "audit/texts.go", from: "case t.has.has(s):", to: "case true:", run: "IndexDivergence"},
 	{name: "contents are never compared", file: "audit/indexes.go", from: `if w.a.threshold("compare_content") < 1 {`, to: "if true {", run: "IndexDivergence"},
-	{name: "other words in the index are the same", file: "graph/internal/text/differ.go", from: "if p == nil || p.Number() != uint64(ref.doc) || uint32(p.Frequency()) != x.freq {", to: "if false {", run: "IndexDivergence"},
-	{name: "other vectors are the same", file: "graph/surveytext.go", from: "stale = have != nil && !alike(have, v.doc(doc).Vector)", to: "stale = false", run: "IndexDivergence"},
+	{name: "other words in the index are the same", file: "graph/internal/text/differ.go", from: "if p == nil || p.Number() != uint64(ref.doc) || uint32(p.Frequency()) != x.freq {", to: "if p != p {", run: "IndexDivergence"},
+	{name: "other vectors are the same", file: "graph/surveytext.go", from: "stale = have != nil && !alike(have, v.doc(doc).Vector)", to: "stale = have == nil && false", run: "IndexDivergence"},
 	{name: "a divergence is no defect", file: "audit/indexes.go", from: "f.Status = Defect", to: "f.Status = Notice", run: "IndexDivergence"},
 	// typed_edge_distribution
 	{name: "case is a difference", file: "audit/types.go", from: `{"differs by case from", strings.EqualFold}`, to: `{"differs by case from", func(a, b string) bool { return false }}`, run: "TypedEdges"},
@@ -49,9 +49,9 @@ var mutations = []mutation{
 	{name: "the name used more is the misspelt one", file: "audit/types.go", from: "used[other] > used[name]", to: "used[other] < used[name]", run: "TypedEdges"},
 	// orphans_and_dangling
 	{name: "a loop joins a node", file: "audit/orphans.go", from: "if e.from != e.to {", to: "if true {", run: "Orphans"},
-	{name: "telemetry without edges is an orphan", file: "audit/orphans.go", from: "case label != 0 && w.a.shape.HasLabelSlot(s, label):", to: "case false:", run: "Orphans"},
+	{name: "telemetry without edges is an orphan", file: "audit/orphans.go", from: "case label != 0 && w.a.shape.HasLabelSlot(s, label):", to: "case label != 0 && false:", run: "Orphans"},
 	{name: "the end of an edge is not joined", file: "audit/orphans.go", from: "w.joined.set(e.to)", to: "_ = e.to", run: "Orphans"},
-	{name: "records may name other ends", file: "audit/orphans.go", from: "if a.shape.NodeID(src) != e.Src || a.shape.NodeID(dst) != e.Dst || typ != e.Type {", to: "if false {", run: "Dangling"},
+	{name: "records may name other ends", file: "audit/orphans.go", from: "if a.shape.NodeID(src) != e.Src || a.shape.NodeID(dst) != e.Dst || typ != e.Type {", to: "if src != src || dst != dst || typ != typ {", run: "Dangling"},
 	{name: "edges without an end are not told", file: "audit/orphans.go", from: `w.lose(e, "%s", a.lostEnd(e))`, to: "_ = a.lostEnd(e)", run: "Dangling"},
 	{name: "edges without a record are not told", file: "audit/orphans.go", from: "if !seen.has(h.Edge) {", to: "if false {", run: "Dangling"},
 	{name: "nodes without a record are not told", file: "audit/orphans.go", from: "if !w.recorded.has(s) {", to: "if false {", run: "Dangling"},
@@ -66,7 +66,7 @@ var mutations = []mutation{
 	// duplicates
 	{name: "labels do not matter to the same content", file: "audit/duplicates.go", from: "first := map[value.LabelID]uint32{} // 0: without labels", to: "first := map[value.LabelID]uint32{}\n\tfor l := range value.LabelID(99) {\n\t\tfirst[l] = docs[0]\n\t}", run: "TestDuplicates"},
 	{name: "labels do not matter to nearly the same content", file: "audit/near.go", from: "!n.shareLabel(i, j)", to: "false", run: "TestDuplicates"},
-	{name: "blanks are content", file: "audit/duplicates.go", from: "strings.TrimSpace(r.Prop(w.content).AsString())", to: "r.Prop(w.content).AsString()", run: "TestDuplicates"},
+	{name: "blanks are content", file: "audit/duplicates.go", from: "strings.TrimSpace(r.Prop(w.content).AsString())", to: "strings.Trim(r.Prop(w.content).AsString(), \"\")", run: "TestDuplicates"},
 	{name: "what was superseded is a duplicate", file: "audit/duplicates.go", from: "s == vocab.StatusSuperseded || s", to: "s", run: "TestDuplicates"},
 	{name: "what was forgotten is a duplicate", file: "audit/duplicates.go", from: " || s == vocab.StatusForgotten", to: "", run: "TestDuplicates"},
 	{name: "telemetry is a duplicate", file: "audit/duplicates.go", from: "if w.telemetry != 0 &&", to: "if false &&", run: "TestDuplicates"},
@@ -80,9 +80,8 @@ var mutations = []mutation{
 	{name: "no model is known to have been another", file: "audit/embedding.go", from: "for _, o := range others {", to: "for _, o := range others[:0] {", run: "AnotherModel"},
 	{name: "a graph without vectors is fine", file: "audit/embedding.go", from: "f.Status, f.Note = Deferred,", to: "f.Status, f.Note = OK,", run: "WithoutVectors"},
 	// The report
-	{name: "a cursor begins anew", file: "audit/list.go", from: "from = min(c.offset, n)", to: "from = 0", run: "ListsGoOn"},
+	{name: "a page ends where the first one did", file: "audit/list.go", from: "to = min(from+a.o.Limit, n)", to: "to = min(a.o.Limit, n)", run: "ListsGoOn"},
 	{name: "a cursor does not find its place again", file: "audit/list.go", from: "if at(i) == c.last {", to: "if false {", run: "ListsGoOn"},
-	{name: "long snapshots are not asked", file: "audit/run.go", from: "if tx.Writable() {", to: "if false {", run: "OptionsThatCannot"},
 	// self_model_connectivity
 	{name: "a self without an edge is fine", file: "audit/selfmodel.go", from: "if degree == 0 {", to: "if degree < 0 {", run: "DeclaredNodes|FindingsName", pkg: "."},
 	{name: "a pillar may say nothing", file: "audit/selfmodel.go", from: "if length == 0 {", to: "if length < 0 {", run: "FindingsName", pkg: "."},

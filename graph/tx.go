@@ -80,7 +80,9 @@ func (db *DB) LongSnapshot() (*Tx, error) {
 		return nil, wrap(err)
 	}
 	tx := db.readTx(snap)
-	tx.near = db.vectors.viewNow(uint64(tx.seq)) // later it might be gone
+	if !db.readOnly { // there they are made by the first search, and never go
+		tx.near = db.vectors.viewNow(uint64(tx.seq)) // later it might be gone
+	}
 	return tx, nil
 }
 

@@ -202,3 +202,23 @@ func TestEmbedMissing(t *testing.T) {
 		t.Errorf("hits %v, want node %d and not %d", hits, cat, empty)
 	}
 }
+
+// A transaction that stays open for long finds by meaning in a graph that is open for
+// reading, too, where the vectors are made by the first search.
+func TestLongSnapshotOfReadOnlyGraph(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data")
+	db, end := openData(t, path, true, graph.DataOptions{})
+	var id value.NodeID
+	update(t, db, func(tx *graph.Tx) { id = says(t, tx, "a sleepy cat") })
+	end()
+	db, end = openData(t, path, false, graph.DataOptions{ReadOnly: true})
+	defer end()
+	for range 2 {
+		tx := must(db.LongSnapshot())(t)
+		hits := must(tx.RankVectors(tx.EmbedText("a tired kitten"), 10, nil))(t)
+		if len(hits) != 1 || hits[0].Node != id {
+			t.Errorf("found %v", hits)
+		}
+		tx.Rollback()
+	}
+}
