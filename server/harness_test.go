@@ -41,9 +41,16 @@ type harness struct {
 // start runs a server until the test ends.
 func start(t *testing.T, change ...func(*server.Config)) *harness {
 	t.Helper()
+	return startWith(t, server.RegistryOptions{}, change...)
+}
+
+// startWith is start with a registry of a kind.
+func startWith(t *testing.T, o server.RegistryOptions, change ...func(*server.Config)) *harness {
+	t.Helper()
+	o.Create = true
 	h := &harness{t: t, dir: filepath.Join(t.TempDir(), "data"), log: &syncBuffer{}}
 	var err error
-	if h.registry, err = server.OpenRegistry(h.dir, server.RegistryOptions{Create: true}); err != nil {
+	if h.registry, err = server.OpenRegistry(h.dir, o); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.registry.Create(server.DefaultNamespace); err != nil {

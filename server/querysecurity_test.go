@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"engram/server"
 	"engram/server/token"
 )
 
@@ -351,16 +352,13 @@ func TestTransactionsEnd(t *testing.T) {
 
 // TestNamespacesUnload: many namespaces take turns, none of them is lost.
 func TestNamespacesUnload(t *testing.T) {
-	h := start(t)
-	n := 70 // more than are loaded at a time
-	if testing.Short() {
-		n = 66
-	}
+	h := startWith(t, server.RegistryOptions{MaxLoaded: 4})
+	n := 12
 	for i := range n {
 		h.must("POST", "/v1/namespaces", fmt.Sprintf(`{"name":"n%d"}`, i))
 		h.must("POST", fmt.Sprintf("/v1/query?namespace=n%d", i), fmt.Sprintf(`{"statement":"CREATE (:N {i: %d})"}`, i))
 	}
-	if loaded := h.registry.Loaded(); loaded > 64 {
+	if loaded := h.registry.Loaded(); loaded > 4 {
 		t.Errorf("%d namespaces are loaded", loaded)
 	}
 	for _, i := range []int{0, 1, n - 1} {

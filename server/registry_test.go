@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"engram"
 	"engram/server"
@@ -110,4 +111,109 @@ func TestNamespaceFor(t *testing.T) {
 	if server.NamespaceFor("旅行") == server.NamespaceFor("計画") {
 		t.Error("two names in another script became one namespace")
 	}
+}
+
+// TestRegistryUnloads: namespaces that nobody uses are closed when they were idle, or
+// when others need their place; those in use never are.
+func TestRegistryUnloads(t *testing.T) {
+	now := time.Unix(0, 0)
+	r, err := server.OpenRegistry(filepath.Join(t.TempDir(), "data"), server.RegistryOptions{Create: true, MaxLoaded: 2, Idle: time.Minute, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if err := r.Create(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := r.Acquire("missing"); !engram.IsCode(err, engram.CodeNotFound) {
+		t.Errorf("missing: %v", err)
+	}
+	a, release, err := r.Acquire("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"b", "c", "d"} {
+		now = now.Add(time.Second)
+		_, done, err := r.Acquire(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done()
+		done() // again does nothing
+	}
+	if r.Loaded() != 2 {
+		t.Errorf("%d are loaded, want a and d", r.Loaded())
+	}
+	now = now.Add(time.Hour)
+	r.UnloadIdle()
+	if _, err := a.Query(context.Background(), "RETURN 1", nil); err != nil || r.Loaded() != 1 {
+		t.Errorf("in use: %v, %d are loaded", err, r.Loaded())
+	}
+	for what, err := range map[string]error{"drop": r.Drop("a"), "rename": r.Rename("a", "x"), "quota": r.SetQuota("a", 64<<20)} {
+		if !engram.IsCode(err, engram.CodeAborted) {
+			t.Errorf("%s of what is in use: %v", what, err)
+		}
+	}
+	release()
+	r.UnloadIdle()
+	if r.Loaded() != 1 {
+		t.Errorf("%d are loaded right behind its use", r.Loaded())
+	}
+	now = now.Add(time.Hour)
+	r.UnloadIdle()
+	if _, err := a.Query(context.Background(), "RETURN 1", nil); !engram.IsCode(err, engram.CodeClosed) || r.Loaded() != 0 {
+		t.Errorf("idle: %v, %d are loaded", err, r.Loaded())
+	}
+	if err := r.Rename("a", "x"); err != nil {
+		t.Error(err)
+	}
+	if err := r.Drop("b"); err != nil {
+		t.Error(err)
+	}
+	if names, err := r.Names(); err != nil || strings.Join(names, " ") != "c d x" {
+		t.Errorf("%v, %v", names, err)
+	}
+}
+
+// TestRegistryQuota: a namespace's quota outlives the process, and is full at its
+// bound.
+func TestRegistryQuota(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data")
+	for range 2 {
+		r, err := server.OpenRegistry(path, server.RegistryOptions{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Create("a"); err != nil && !engram.IsCode(err, engram.CodeExists) {
+			t.Fatal(err)
+		}
+		if r.Quota("a") == 0 {
+			if err := r.SetQuota("a", 32<<20); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		db, release, err := r.Acquire("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Repeat("x", 1<<20)
+		for i := 0; i < 100 && err == nil; i++ {
+			_, err = db.Query(context.Background(), "CREATE (:N {t: $t})", map[string]any{"t": text})
+		}
+		if !engram.IsCode(err, engram.CodeFull) {
+			t.Errorf("100 MiB into 32 MiB: %v", err)
+		}
+		release()
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Error("the quota was forgotten")
 }
