@@ -15,7 +15,7 @@ import (
 // keyMeta is where a request may carry an idempotency key of its client.
 const keyMeta = "engram/idempotency-key"
 
-//go:embed tools/*.json
+//go:embed tools/*.json memorytools/*.json
 var toolFiles embed.FS
 
 // tool is one entry of the table of tools. What clients see of it is in a file of
@@ -27,6 +27,8 @@ type tool struct {
 	run      func(context.Context, *call) (*answer, error)
 	// folder holds the file.
 	folder string
+	// lax passes over arguments that it does not know.
+	lax bool
 	// userStatement says that errors are about a statement that the client wrote.
 	userStatement bool
 }
@@ -87,6 +89,9 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 	var input schema
 	if err := json.Unmarshal(t.definition().InputSchema, &input); err != nil {
 		panic(fmt.Sprintf("mcp: schema of %s: %v", t.name, err))
+	}
+	if t.lax {
+		input.loosen()
 	}
 	return func(ctx context.Context, req *sdk.CallToolRequest) (result *sdk.CallToolResult, _ error) {
 		defer func() {

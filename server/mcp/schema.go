@@ -54,6 +54,18 @@ func (s schema) decode(raw json.RawMessage, aliases map[string]string) (argument
 	return checked.(map[string]any), nil
 }
 
+// loosen takes unknown arguments.
+func (s *schema) loosen() {
+	s.AdditionalProperties = nil
+	for name, p := range s.Properties {
+		p.loosen()
+		s.Properties[name] = p
+	}
+	if s.Items != nil {
+		s.Items.loosen()
+	}
+}
+
 func parseJSON(raw []byte) (any, error) {
 	if err := checkJSON(raw); err != nil {
 		return nil, err
