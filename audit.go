@@ -17,9 +17,10 @@ type (
 	AuditFinding = audit.Finding
 	// AuditStatus says what a finding comes to.
 	AuditStatus = audit.Status
-	// AuditMeasure is one number with its unit, AuditPart one entry of a distribution.
+	// AuditMeasure is one number with its unit.
 	AuditMeasure = audit.Measure
-	AuditPart    = audit.Part
+	// AuditPart is one entry of a distribution.
+	AuditPart = audit.Part
 	// AuditThreshold is a number that a finding compares with.
 	AuditThreshold = audit.Threshold
 	// AuditOwner is what the owner of the same data said about itself.
