@@ -92,6 +92,7 @@ type plantedCase struct {
 	measured map[string]string // some of them
 	note     string            // a part of it
 	parts    []string          // exactly those, as group: name (count): note; nil: not looked at
+	first    string            // the statement that is suggested first; "": not looked at
 	// healed is the status after the suggested statements were run; "": none are.
 	healed string
 }
@@ -159,6 +160,9 @@ func TestFindingsNameWhatWasPlanted(t *testing.T) {
 			if len(f.statements) == 0 {
 				t.Fatal("nothing is suggested")
 			}
+			if c.first != "" && f.statements[0] != c.first {
+				t.Errorf("it suggests first %s, want %s", f.statements[0], c.first)
+			}
 			for _, s := range f.statements {
 				query(t, db, s, nil)
 			}
@@ -177,7 +181,7 @@ func selfCases() []plantedCase {
 	const declared = `MATCH (s {id: 'self'}), (p {id: 'care'}), (q {id: 'craft'})
 		DECLARE SELF s DECLARE PILLAR p AS 'care' DECLARE PILLAR q AS 'craft'`
 	whole := []string{
-		`CREATE (s:Self {id: 'self', content: 'I remember'})-[:CONTAINS]->(:Pillar {id: 'care', content: 'people first'})-[:RELATED]->(:Note {id: 'n1'}),
+		`CREATE (s:Self {id: 'self', content: 'I remember'})-[:CONTAINS]->(:Pillar {id: 'care', content: 'people first'})-[:RELATED]->(:Note {id: 'n1'})-[:ABOUT]->(:Note {id: 'far'}),
 		(s)-[:RELATED]->(:Note {id: 'n2'})<-[:CAUSES]-(:Pillar {id: 'craft', content: 'work well'}), (:Note {id: 'apart'})`,
 		declared,
 	}
@@ -187,10 +191,14 @@ func selfCases() []plantedCase {
 			note: "No self and no pillar is declared",
 		},
 		{
+			finding: "self_model_connectivity", setup: []string{"CREATE (s:Self {id: 'self'}) DECLARE SELF s"}, status: "notice",
+			ids: []string{"self"}, note: "The self has no edge", measured: map[string]string{"self_degree": "0", "slice_nodes": "0"},
+		},
+		{
 			finding: "self_model_connectivity", setup: whole, status: "ok", note: "reaches all of its 2 pillars",
 			measured: map[string]string{
 				"self_present": "1", "self_degree": "2", "pillars_present": "2", "pillars_reached": "2",
-				"slice_nodes": "4", "slice_types": "3", "reached_nodes": "4",
+				"slice_nodes": "4", "slice_types": "3", "reached_nodes": "5",
 			},
 		},
 		{
@@ -237,6 +245,7 @@ func supersessionCases() []plantedCase {
 				[][2]string{{"v2", "v1"}, {"v3", "v2"}, {"above", "v3"}, {"v1", "below"}, {"v1", "v3"}},
 			},
 			status: "defect", ids: []string{"v1", "v2", "v3"}, note: "1 circles", healed: "ok",
+			first:    "MATCH ({id: 'v1'})-[r:SUPERSEDES]->({id: 'v3'}) DELETE r", // the newest edge
 			measured: map[string]string{"circles": "1"},
 		},
 		{

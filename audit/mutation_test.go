@@ -95,7 +95,7 @@ var mutations = []mutation{
 	// supersession
 	{name: "circles are not looked for", file: "audit/supersession.go", from: "w.back[i] = true", to: "_ = i", run: "FindingsName", pkg: "."},
 	{name: "the oldest edge closes a circle", file: "audit/supersession.go", from: "return cmp.Compare(w.a.shape.EdgeID(w.edges[x].slot), w.a.shape.EdgeID(w.edges[y].slot))", to: "return cmp.Compare(w.a.shape.EdgeID(w.edges[y].slot), w.a.shape.EdgeID(w.edges[x].slot))", run: "FindingsName", pkg: "."},
-	{name: "superseded memories may be recalled", file: "audit/supersession.go", from: "if !s.recalled() {", to: "if true {", run: "FindingsName", pkg: "."},
+	{name: "superseded memories may be recalled", file: "audit/supersession.go", from: "if !s.recalled() {", to: "if _ = s; true {", run: "FindingsName", pkg: "."},
 	{name: "a status without a successor is fine", file: "audit/supersession.go", from: "for _, id := range w.marked {", to: "for _, id := range w.marked[:0] {", run: "FindingsName", pkg: "."},
 	{name: "settled contradictions are open", file: "audit/supersession.go", from: "both = both && st.recalled()", to: "_ = st", run: "FindingsName", pkg: "."},
 	{name: "chains are one edge long", file: "audit/supersession.go", from: "w.length[up] = max(w.length[up], w.length[at.node]+1)", to: "w.length[up] = 1", run: "FindingsName", pkg: "."},

@@ -1,6 +1,11 @@
 package audit
 
-import "engram/graph/value"
+import (
+	"bytes"
+	"encoding/json"
+
+	"engram/graph/value"
+)
 
 // Status says what a finding comes to. It is no grade: a notice may be all right
 // in this graph, and only its owner knows.
@@ -149,4 +154,30 @@ func (f *Finding) measure(name string, v any, unit string) {
 // part adds to a distribution.
 func (f *Finding) part(group, name string, count int64, note string) {
 	f.Parts = append(f.Parts, Part{group, name, count, note})
+}
+
+// UnmarshalJSON reads a measure back as it was: what has no fraction is an int64.
+func (m *Measure) UnmarshalJSON(text []byte) error {
+	var raw struct {
+		Name  string
+		Value any
+		Unit  string
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&raw); err != nil {
+		return err
+	}
+	m.Name, m.Value, m.Unit = raw.Name, raw.Value, raw.Unit
+	n, ok := raw.Value.(json.Number)
+	if !ok {
+		return nil
+	}
+	if i, err := n.Int64(); err == nil {
+		m.Value = i
+		return nil
+	}
+	f, err := n.Float64()
+	m.Value = f
+	return err
 }

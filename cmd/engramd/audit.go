@@ -21,7 +21,7 @@ type auditCommand struct {
 	Limit   int      `help:"How many nodes and edges a finding lists at most, by default ${default}." default:"20" placeholder:"N"`
 	Cursor  string   `help:"Go on where a list ended." placeholder:"CURSOR"`
 	Suggest bool     `help:"Show statements that would settle what was found."`
-	Against string   `help:"Compare with a backup's folder or another data directory." placeholder:"DIR"`
+	Against string   `help:"Compare with a backup's folder, another data directory, or a server." placeholder:"DIR|URL"`
 
 	JSON  bool `help:"Print the report as one JSON object." xor:"format"`
 	SARIF bool `help:"Print the report in SARIF 2.1.0." name:"sarif" xor:"format"`
@@ -66,11 +66,14 @@ func (c *auditCommand) Run(a *app) error {
 		return err
 	}
 	o := &engram.AuditOptions{Only: c.Only, With: with, Limit: c.Limit, Cursor: c.Cursor, Suggest: c.Suggest}
-	if c.Against != "" {
+	switch {
+	case isURL(c.Against):
+		o.Owner = a.ownerAt(c.Against)
+	case c.Against != "":
 		o.Owner = engram.AskOwner(a.ctx, c.Against, a.namespace)
 	}
 	var report *engram.AuditReport
-	err = a.withNamespace(reading, func(db *engram.DB) error {
+	err = a.withDatabase(reading, func(db database) error {
 		report, err = db.Audit(a.ctx, o)
 		return err
 	})

@@ -20,6 +20,7 @@ import (
 type database interface {
 	querier
 	Stats(ctx context.Context) (engram.Stats, error)
+	Audit(ctx context.Context, o *engram.AuditOptions) (*engram.AuditReport, error)
 	session() session
 }
 
@@ -148,6 +149,25 @@ func secretFor(file string) (string, error) {
 		return "", &missingFileError{file}
 	}
 	return strings.TrimSpace(string(content)), err
+}
+
+// ownerAt asks a server what it holds, to compare with. What keeps it from answering is
+// noted: it is then unknown whether anything differs.
+func (a *app) ownerAt(address string) *engram.AuditOwner {
+	owner := &engram.AuditOwner{Source: address}
+	secret, err := secretFor("")
+	if err == nil {
+		err = a.withServer(address, secret, reading, func(db database) error {
+			s, err := db.Stats(a.ctx)
+			owner.Seq, owner.Nodes, owner.Edges, owner.Types = s.Seq, s.Nodes, s.Edges, map[string]int64{}
+			for _, t := range s.Types {
+				owner.Types[t.Name] = t.Count
+			}
+			return err
+		})
+	}
+	owner.Err = err
+	return owner
 }
 
 // withServer talks to a server's namespace.

@@ -117,6 +117,10 @@ func TestCommandsTalkToTheOwner(t *testing.T) {
 		{"", []string{"query", "UNWIND range(1, 3000) AS x RETURN x, 'text'", "--json"}},
 		{"", []string{"query", "RETURN $missing"}},
 		{"", []string{"recall", "Lisbon", "--at", "2024-06-01"}},
+		{"", []string{"audit", "--only", "owner_runtime_divergence,typed_edge_distribution,orphans_and_dangling,provenance", "--suggest"}},
+		{"", []string{"audit", "--only", "typed_edge_distribution,components_and_hubs", "--json", "--limit", "1", "--with", "hub_edges=1"}},
+		{"", []string{"audit", "--only", "supersession,provenance", "--fail-on", "any", "--sarif"}},
+		{"", []string{"audit", "--with", "hub_edge=1"}},
 		{"", []string{"recall", "Lisbon", "--at", "2024-06-01", "--json", "--explain"}},
 		{"", []string{"recall", "Lisbon", "--from", "nobody"}},
 		{"", []string{"recall", "the of"}},
@@ -149,6 +153,17 @@ func TestCommandsTalkToTheOwner(t *testing.T) {
 			t.Errorf("by URL:\n%s\nhere:\n%s", got, want)
 		}
 	}
+	other := filepath.Join(t.TempDir(), "other")
+	if code, _, errs := command("", "--data", other, "query", "CREATE (:City)"); code != 0 {
+		t.Fatal(errs)
+	}
+	against := []string{"--data", other, "audit", "--only", "owner_runtime_divergence", "--against"}
+	if code, out, errs := command("", append(against, s.url)...); code != 0 || !strings.Contains(out, "nodes 1, edges 0, owner nodes 2, owner edges 1") {
+		t.Errorf("compared with the server: %d %s %s", code, out, errs)
+	}
+	if code, out, errs := command("", append(against, "http://127.0.0.1:1")...); code != 0 || !strings.Contains(out, "unknown   owner_runtime_divergence") || !strings.Contains(out, "owner nodes unknown") {
+		t.Errorf("compared with nobody: %d %s %s", code, out, errs)
+	}
 	if code, out, errs := command("", "--data", dir, "--namespace", "fresh", "remember", "Bo likes tea"); code != 0 || !strings.Contains(out, "Bo likes tea") {
 		t.Errorf("into a new namespace: %d %s %s", code, out, errs)
 	}
@@ -166,7 +181,7 @@ func TestCommandsTalkToTheOwner(t *testing.T) {
 func comparable(said string) string {
 	for _, r := range []struct{ pattern, with string }{
 		{`stderr: engramd: [^\n]*(no database|no namespace)[^\n]*`, "stderr: missing"},
-		{`(?m)^file: .*$|"(file|used)_bytes": \d+,?|transaction \d+|"transaction": \d+,?`, "…"},
+		{`(?m)^file: .*$|"(file|used)_bytes": \d+,?|transaction \d+|"(transaction|seq)": \d+,?`, "…"},
 		{`(?m)^learning: .*\n`, ""},
 	} {
 		said = regexp.MustCompile(r.pattern).ReplaceAllString(said, r.with)

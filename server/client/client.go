@@ -294,6 +294,35 @@ func (c *Client) Stats(ctx context.Context) (engram.Stats, error) {
 	return out, nil
 }
 
+// Audit tells what shape the memory is in, as engram.DB.Audit does. The server compares
+// with nobody: Owner must be nil.
+func (c *Client) Audit(ctx context.Context, o *engram.AuditOptions) (*engram.AuditReport, error) {
+	if o == nil {
+		o = &engram.AuditOptions{}
+	}
+	if o.Owner != nil {
+		return nil, fault(engram.CodeInvalidArgument, "a server does not compare itself with another owner of its data: ask in a process that has the directory open")
+	}
+	body := map[string]any{"suggest": o.Suggest}
+	if len(o.Only) > 0 {
+		body["only"] = o.Only
+	}
+	if len(o.With) > 0 {
+		body["with"] = o.With
+	}
+	if o.Limit != 0 {
+		body["limit"] = o.Limit
+	}
+	if o.Cursor != "" {
+		body["cursor"] = o.Cursor
+	}
+	var r engram.AuditReport
+	if err := c.get(ctx, http.MethodPost, c.path("/v1/audit/structural"), body, &r, nil); err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
 // CreateNamespace makes the client's namespace, if it is missing; it needs the scope
 // admin.
 func (c *Client) CreateNamespace(ctx context.Context) error {

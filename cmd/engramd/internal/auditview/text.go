@@ -133,6 +133,9 @@ func measures(f *engram.AuditFinding) string {
 }
 
 func number(v any, unit string) string {
+	if n, ok := v.(int64); ok && unit == "share" { // a whole one that was JSON
+		v = float64(n)
+	}
 	switch x := v.(type) {
 	case int64:
 		return strconv.FormatInt(x, 10)
