@@ -38,7 +38,15 @@ func (im *importing) detect() (string, error) {
 	return name, nil
 }
 
-func (im *importing) detectDir() (string, error) { return "markdown", nil }
+// detectDir tells a backup from a folder of Markdown.
+func (im *importing) detectDir() (string, error) {
+	if info, err := im.src.Dir.Lstat("manifest.json"); err == nil && info.Mode().IsRegular() {
+		if info, err := im.src.Dir.Lstat("graph.db"); err == nil && info.Mode().IsRegular() {
+			return "backup", nil
+		}
+	}
+	return "markdown", nil
+}
 
 // detectHead finds the format of a file by its first bytes; ext only decides where the
 // content says nothing. Empty: none.

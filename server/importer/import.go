@@ -93,6 +93,10 @@ func allFormats() []format {
 		{name: "memories", split: []string{"conversation"}, run: runMemories},
 		{name: "csv", run: runTables},
 		{name: "cypher", run: runScript},
+		{name: "backup", dir: true, run: staged(false, readBackup)},
+		{name: "openai", split: []string{"conversation"}, run: readChats(openAI)},
+		{name: "anthropic", split: []string{"conversation"}, run: readChats(anthropic)},
+		{name: "markdown", dir: true, split: []string{"heading"}, run: staged(true, readNotes)},
 	}
 }
 
@@ -160,6 +164,9 @@ func (im *importing) prepare() error {
 		return fmt.Errorf("there is no format %q; known are %s", name, strings.Join(Formats(), ", "))
 	}
 	im.format = &formats[i]
+	if im.src.Dir == nil && name == "backup" {
+		return errors.New("a backup is a folder: give the folder")
+	}
 	if im.src.Dir != nil && !im.format.dir {
 		return fmt.Errorf("the format %s is one of files, and a folder was given", name)
 	}
