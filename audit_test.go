@@ -173,8 +173,31 @@ func TestFindingsNameWhatWasPlanted(t *testing.T) {
 	}
 }
 
+// graphCases are those of findings about the graph whose suggestions can be run; what
+// they find is tested in package audit.
+func graphCases() []plantedCase {
+	return []plantedCase{
+		{
+			finding: "typed_edge_distribution", setup: []string{"CREATE (:A)-[:RELATD {weight: 0.5}]->(:B)-[:RELATED]->(:C)"},
+			status: "notice", note: "RELATD (1 edges) is one letter off RELATED", healed: "ok",
+		},
+		{
+			finding: "orphans_and_dangling", setup: []string{
+				"CREATE (:Memory {id: 'lone', content: 'the boat leaves the harbour at noon'}), (:Memory {id: 'm1', content: 'a boat in the harbour'})-[:RELATED]->(:Memory {id: 'm2', content: 'tea'})",
+			},
+			status: "notice", ids: []string{"lone"}, note: "No walk reaches or leaves 1 nodes", healed: "ok",
+		},
+		{
+			finding: "duplicates", setup: []string{
+				"CREATE (:Memory {id: 'd1', content: 'the boat leaves the harbour at noon'}), (:Memory {id: 'd2', content: 'the boat leaves the harbour at noon'}), (:Note {id: 'd3', content: 'the boat leaves the harbour at noon'})",
+			},
+			status: "notice", ids: []string{"d1", "d2"}, note: "2 nodes in 1 groups", healed: "ok",
+		},
+	}
+}
+
 func plantedCases() []plantedCase {
-	return slices.Concat(shapeCases(), selfCases(), supersessionCases(), tierCases(), valueCases(), wonderCases(), driftCases(), provenanceCases())
+	return slices.Concat(graphCases(), shapeCases(), selfCases(), supersessionCases(), tierCases(), valueCases(), wonderCases(), driftCases(), provenanceCases())
 }
 
 func selfCases() []plantedCase {
@@ -231,6 +254,13 @@ func supersessionCases() []plantedCase {
 		{
 			finding: "supersession", setup: chain, status: "ok", note: "recall leaves it out",
 			measured: map[string]string{"superseded": "2", "chains": "1", "longest_chain": "3", "circles": "0", "still_recalled": "0"},
+		},
+		{ // the newer ones were made first
+			finding: "supersession", setup: []string{
+				"CREATE (:Memory {id: 'w1'}), (:Memory {id: 'w2'}), (:Memory {id: 'w3'}), (:Memory {id: 'w4'})",
+				"SUPERSEDE 'w4' BY 'w3'", "SUPERSEDE 'w3' BY 'w2'", "SUPERSEDE 'w2' BY 'w1'",
+			},
+			status: "ok", note: "one successor that holds", measured: map[string]string{"chains": "1", "longest_chain": "4"},
 		},
 		{
 			finding: "supersession", load: &imported{
