@@ -95,7 +95,7 @@ func searchText(g access.Reader, procedure string, words, limit, index value.Val
 	}{{words, value.KindString}, {limit, value.KindInt}, {index, value.KindString}} {
 		if !a.v.IsNull() && a.v.Kind() != a.kind {
 			return nil, fault.AtRuntime(fault.TypeError, "InvalidArgumentType",
-				"%s needs a %s, but got a %s", procedure, a.kind, a.v.Kind())
+				"%s needs %s, but got %s", procedure, a.kind.Named(), a.v.Kind().Named())
 		}
 	}
 	n := int64(defaultHits)

@@ -79,19 +79,14 @@ func (a *app) registryOptions(o server.RegistryOptions) server.RegistryOptions {
 // embedRest asks the endpoint for the vectors of texts that a command has just
 // written, since the process ends before it would. What is refused waits, which is
 // said.
-func (a *app) embedRest(db *engram.DB) error {
+func (a *app) embedRest(db *engram.DB) {
 	if !a.endpoint() || a.ctx.Err() != nil {
-		return nil
+		return
 	}
-	s, err := db.Stats(a.ctx)
-	if err != nil || s.Vectors.Pending == 0 {
-		return err
-	}
-	_, err = db.Query(a.ctx, "CALL embed.backfill($n)", map[string]any{"n": max(s.Vectors.Pending, 1)})
+	_, err := db.Query(a.ctx, "CALL embed.backfill($all)", map[string]any{"all": int64(1) << 31})
 	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintf(a.err, "note: %d texts wait for their vectors, for CALL embed.backfill() or a server: %v\n", s.Vectors.Pending, err)
+		fmt.Fprintf(a.err, "note: texts wait for their vectors, for CALL embed.backfill() or a server: %v\n", err)
 	}
-	return nil
 }
 
 // tellNotices tells what the user should know of a statement that they did not type,

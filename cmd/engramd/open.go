@@ -27,10 +27,11 @@ func (a *app) withNamespace(how access, fn func(*engram.DB) error) error {
 		if err != nil {
 			return err
 		}
-		if err := fn(db); err != nil || how == reading {
-			return err
+		err = fn(db)
+		if err == nil && how == writing {
+			a.embedRest(db)
 		}
-		return a.embedRest(db)
+		return err
 	})
 }
 

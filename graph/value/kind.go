@@ -38,3 +38,14 @@ func (k Kind) String() string {
 	}
 	return kindNames[k]
 }
+
+// Named is the kind with its article, for messages: an INTEGER, a STRING, null.
+func (k Kind) Named() string {
+	switch {
+	case k == KindNull:
+		return "null"
+	case k == KindInt || k >= kindCount:
+		return "an " + k.String()
+	}
+	return "a " + k.String()
+}

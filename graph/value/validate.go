@@ -19,8 +19,8 @@ func CheckStorable(v Value) error {
 	case KindList:
 		return checkStorableList(v.AsList())
 	case KindNull, KindMap, KindNode, KindEdge, KindPath:
-		return fmt.Errorf("%w: a %s is not allowed, only booleans, numbers, strings, temporal values and lists of them",
-			ErrNotStorable, v.Kind())
+		return fmt.Errorf("%w: %s is not allowed, only booleans, numbers, strings, temporal values and lists of them",
+			ErrNotStorable, v.Kind().Named())
 	}
 	return checkScalar(v)
 }
@@ -29,8 +29,8 @@ func checkStorableList(elems []Value) error {
 	for i, e := range elems {
 		switch e.Kind() {
 		case KindNull, KindList, KindMap, KindNode, KindEdge, KindPath:
-			return fmt.Errorf("%w: element %d of the list is a %s; lists hold only booleans, numbers, strings or temporal values",
-				ErrNotStorable, i, e.Kind())
+			return fmt.Errorf("%w: element %d of the list is %s; lists hold only booleans, numbers, strings or temporal values",
+				ErrNotStorable, i, e.Kind().Named())
 		}
 		if e.Kind() != elems[0].Kind() && !(e.IsNumber() && elems[0].IsNumber()) {
 			return fmt.Errorf("%w: the list mixes %s and %s; the elements of a stored list have one kind",

@@ -84,7 +84,9 @@ func patternArgument(e *syntax.Func) (*syntax.PatternExpr, bool) {
 
 func (v *env) unknownFunction(e *syntax.Func) {
 	err := fault.Syntax("UnknownFunction", e.Span, "there is no function %s()", e.Name)
-	if near := fn.Suggest(e.Name); near != "" {
+	if same := foreign(e.Name); same != "" {
+		err = err.WithHint("Here it is %s.", same)
+	} else if near := fn.Suggest(e.Name); near != "" {
 		err = err.WithHint("Did you mean %s()?", near)
 	} else if strings.HasPrefix(strings.ToLower(e.Name), "apoc.") {
 		err = err.WithHint("There are no functions of APOC. SHOW FUNCTIONS lists those there are.")

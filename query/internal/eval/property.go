@@ -110,7 +110,7 @@ func component(v value.Value, key string, span syntax.Span) (value.Value, error)
 	got, ok := temporal.Component(v, key)
 	if !ok {
 		return value.Null, fault.New(fault.TypeError, fault.Runtime, "InvalidArgumentValue", span,
-			"a %s has no component %s", v.Kind(), key)
+			"%s has no component %s", v.Kind().Named(), key)
 	}
 	return got, nil
 }
@@ -154,7 +154,7 @@ func (e *Env) element(v, i value.Value, span syntax.Span) (value.Value, error) {
 		}
 		if i.Kind() != value.KindString {
 			return value.Null, fault.New(fault.TypeError, fault.Runtime, "MapElementAccessByNonString", span,
-				"a %s is indexed by STRING, not by %s", v.Kind(), i.Kind())
+				"%s is indexed by STRING, not by %s", v.Kind().Named(), i.Kind())
 		}
 		key := newName(keyName, i.AsString())
 		return e.property(v, &key, span)

@@ -67,7 +67,7 @@ func Node(g access.Reader, v value.Value, what string) (id value.NodeID, ok bool
 		}
 		return found[0], true, nil
 	}
-	return 0, false, fault.AtRuntime(fault.TypeError, "InvalidArgumentType", "%s needs a NODE or the STRING of its id, but got a %s", what, v.Kind())
+	return 0, false, fault.AtRuntime(fault.TypeError, "InvalidArgumentType", "%s needs a NODE or the STRING of its id, but got %s", what, v.Kind().Named())
 }
 
 // both resolves the two arguments of a clause that joins memories.

@@ -78,7 +78,7 @@ func Millis(v value.Value, what string) (int64, error) {
 		t := v.AsDateTime()
 		return t.Seconds*1000 + int64(t.Nanos)/1e6, nil
 	}
-	return 0, refused("InvalidArgumentType", "%s needs a DATETIME, but got a %s", what, v.Kind())
+	return 0, refused("InvalidArgumentType", "%s needs a DATETIME, but got %s", what, v.Kind().Named())
 }
 
 // Moment is the date and time of milliseconds since 1970.

@@ -70,7 +70,7 @@ func (o *remove) add(v value.Value) error {
 			o.edges = append(o.edges, e.EdgeID())
 		}
 	default:
-		return typeError("DELETE takes nodes, relationships and paths, but this is a %s", v.Kind())
+		return typeError("DELETE takes nodes, relationships and paths, but this is %s", v.Kind().Named())
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (o *foreach) next() (*batch.Batch, error) {
 			continue
 		}
 		if v.Kind() != value.KindList {
-			return nil, typeError("FOREACH needs a list, but this is a %s", v.Kind())
+			return nil, typeError("FOREACH needs a list, but this is %s", v.Kind().Named())
 		}
 		for _, e := range v.AsList() {
 			if err := o.run(in, row, e); err != nil {

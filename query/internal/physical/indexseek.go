@@ -214,7 +214,7 @@ func (o *indexSeek) wanted() (s schema.Seek, list []value.Value, some bool, err 
 		}
 		if o.def.Any && i == len(o.eq)-1 {
 			if v.Kind() != value.KindList {
-				return s, nil, false, typeError("IN needs a list on its right, but got a %s", v.Kind())
+				return s, nil, false, typeError("IN needs a list on its right, but got %s", v.Kind().Named())
 			}
 			list = v.AsList()
 			break

@@ -17,7 +17,7 @@ func count(f *frame, n eval.Fn, at syntax.Span, what string) (int64, error) {
 	}
 	if v.Kind() != value.KindInt {
 		return 0, fault.New(fault.SyntaxError, fault.Runtime, "InvalidArgumentType", at,
-			"%s needs an integer, but got a %s", what, v.Kind())
+			"%s needs an integer, but got %s", what, v.Kind().Named())
 	}
 	if v.AsInt() < 0 {
 		return 0, fault.New(fault.SyntaxError, fault.Runtime, "NegativeIntegerArgument", at,

@@ -89,10 +89,20 @@ func (m *maker) makeNode(f *frame, n *nodeMaker, cols [][]value.Value, row int) 
 	}
 	id, err := f.w.createNode(m.labels, m.props)
 	if err != nil {
-		return err
+		return m.refused(err)
 	}
 	cols[n.slot][row] = value.NodeRef(id)
 	return nil
+}
+
+// refused says where what the graph refuses was to be made, and what does not fail
+// when it is there already.
+func (m *maker) refused(err error) error {
+	if e := fault.As(err); e != nil && e.Type == fault.ConstraintValidationFailed && e.Hint == "" && !m.merge &&
+		strings.HasSuffix(e.Message, "exists already") {
+		err = e.WithHint("MERGE finds what is there, or creates it.")
+	}
+	return at(err, m.pattern.Span)
 }
 
 // checkLayer refuses a memory in a layer that is none. On other nodes the property
@@ -141,7 +151,7 @@ func (m *maker) makeRel(f *frame, i int, cols [][]value.Value, row int) error {
 	}
 	id, err := f.w.createEdge(src, dst, t, m.props)
 	if err != nil {
-		return err
+		return m.refused(err)
 	}
 	cols[r.slot][row] = value.EdgeRef(id)
 	return nil
@@ -152,7 +162,7 @@ func missingEnd(name string, v value.Value, at syntax.Span) error {
 		name = "a node of the pattern"
 	}
 	return fault.New(fault.TypeError, fault.Runtime, "InvalidArgumentType", at,
-		"a relationship needs a node at each end, but %s is a %s", name, v.Kind())
+		"a relationship needs a node at each end, but %s is %s", name, v.Kind().Named())
 }
 
 // evalProps fills m.props.
@@ -187,7 +197,7 @@ func (m *maker) mapProps(f *frame, v value.Value) error {
 	}
 	entries := v.AsMap()
 	if entries == nil {
-		return typeError("properties are given as a map, but this is a %s", v.Kind())
+		return typeError("properties are given as a map, but this is %s", v.Kind().Named())
 	}
 	for _, e := range entries.Entries {
 		if err := m.addProp(f, e.Key, e.Value); err != nil {

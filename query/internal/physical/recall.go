@@ -255,7 +255,7 @@ func (o *recaller) whyNot(opts recall.Options) (recalled, error) {
 		}
 		id = found[0]
 	} else if v.Kind() != value.KindNode {
-		return nil, typeError("NOT needs a node or its id, but got a %s", v.Kind())
+		return nil, typeError("NOT needs a node or its id, but got %s", v.Kind().Named())
 	}
 	row := &reasonRow{node: id}
 	row.recalled, row.reason, err = recall.WhyNot(o.f.ctx, o.f.r, opts, id)

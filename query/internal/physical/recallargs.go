@@ -112,7 +112,7 @@ func (a *recallArgs) text(o *recaller, fn eval.Fn, what string) (string, error) 
 		return "", err
 	}
 	if v.Kind() != value.KindString {
-		return "", typeError("%s needs a text, but got a %s", what, v.Kind())
+		return "", typeError("%s needs a text, but got %s", what, v.Kind().Named())
 	}
 	return v.AsString(), nil
 }
@@ -128,7 +128,7 @@ func (o *recaller) moment(fn eval.Fn, what string) (*recall.Moment, value.Value,
 	}
 	m, ok := recall.MomentOf(v)
 	if !ok {
-		return nil, v, fault.As(typeError("%s needs a date or a date and time, but got a %s", what, v.Kind())).
+		return nil, v, fault.As(typeError("%s needs a date or a date and time, but got %s", what, v.Kind().Named())).
 			WithHint("datetime('2024-05-06T07:08') makes one of a text.")
 	}
 	return &m, v, nil
@@ -160,7 +160,7 @@ func (o *recaller) times(opts *recall.Options) error {
 		return err
 	}
 	if d.Kind() != value.KindDuration {
-		return fault.As(typeError("WITHIN needs a duration, but got a %s", d.Kind())).
+		return fault.As(typeError("WITHIN needs a duration, but got %s", d.Kind().Named())).
 			WithHint("duration('P7D') makes one of a text.")
 	}
 	from, err := temporal.Subtract(at, d)
@@ -186,7 +186,7 @@ func (o *recaller) layers(opts *recall.Options) error {
 		return err
 	}
 	if v.Kind() != value.KindList {
-		return typeError("IN LAYERS needs a list of layers, but got a %s", v.Kind())
+		return typeError("IN LAYERS needs a list of layers, but got %s", v.Kind().Named())
 	}
 	opts.Filter.Layers = []value.Value{}
 	for _, l := range v.AsList() {
@@ -252,13 +252,13 @@ func (o *recaller) seeds(opts *recall.Options) error {
 			opts.Query = q.AsString()
 			opts.Near = o.f.in.Vectors[opts.Query]
 		case o.def.Verb == syntax.VerbCompile:
-			return typeError("COMPILE needs a text, but got a %s", q.Kind())
+			return typeError("COMPILE needs a text, but got %s", q.Kind().Named())
 		case q.Kind() == value.KindNode || q.Kind() == value.KindList:
 			if err := o.addSeeds(opts, q, 1); err != nil {
 				return err
 			}
 		default:
-			return typeError("RECALL needs a text, a node or a list of nodes, but got a %s", q.Kind())
+			return typeError("RECALL needs a text, a node or a list of nodes, but got %s", q.Kind().Named())
 		}
 	}
 	for i, from := range o.args.from {
@@ -304,5 +304,5 @@ func (o *recaller) addSeeds(opts *recall.Options, v value.Value, weight float64)
 		}
 		return nil
 	}
-	return typeError("%s starts from nodes, but this is a %s", o.def.Verb, v.Kind())
+	return typeError("%s starts from nodes, but this is %s", o.def.Verb, v.Kind().Named())
 }

@@ -191,10 +191,10 @@ func (w *receiptWriter) outer(before *strings.Builder) {
 			fmt.Fprintf(before, "OPTIONAL MATCH (%s {id: %s}) ", bound.Quote(v.name), w.param(p, value.String(w.id(val.NodeID()))))
 			with = append(with, bound.Quote(v.name))
 		case value.KindEdge, value.KindPath:
-			w.out.Why = fmt.Sprintf("WHERE reads %s, a %s, which has no id to find it by", v.name, val.Kind())
+			w.out.Why = fmt.Sprintf("WHERE reads %s, %s, which has no id to find it by", v.name, val.Kind().Named())
 		default:
 			if !receipt.Keeps(val) {
-				w.out.Why = fmt.Sprintf("WHERE reads %s, a %s with elements of the graph in it, which have no name in a receipt", v.name, val.Kind())
+				w.out.Why = fmt.Sprintf("WHERE reads %s, %s with elements of the graph in it, which have no name in a receipt", v.name, val.Kind().Named())
 				continue
 			}
 			other = true

@@ -94,7 +94,7 @@ func (o *remember) store(row int) (id value.NodeID, isNew bool, err error) {
 			return 0, false, err
 		}
 		if v.Kind() != value.KindMap && !v.IsNull() {
-			return 0, false, typeError("the properties of REMEMBER are a map, but this is a %s", v.Kind())
+			return 0, false, typeError("the properties of REMEMBER are a map, but this is %s", v.Kind().Named())
 		}
 		if m := v.AsMap(); m != nil {
 			given = m.Entries

@@ -153,7 +153,7 @@ func (o *idSeek) find() error {
 		return err
 	}
 	if v.Kind() != value.KindList {
-		return typeError("IN needs a list on its right, but got a %s", v.Kind())
+		return typeError("IN needs a list on its right, but got %s", v.Kind().Named())
 	}
 	return o.seekAny(v.AsList())
 }

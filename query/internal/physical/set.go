@@ -24,7 +24,7 @@ func (s *setter) apply(f *frame, row int) error {
 		return err
 	}
 	if k := t.Kind(); k != value.KindNode && k != value.KindEdge {
-		return at(typeError("SET changes nodes and relationships, but this is a %s", k), s.at)
+		return at(typeError("SET changes nodes and relationships, but this is %s", k.Named()), s.at)
 	}
 	if s.kind == syntax.SetLabels {
 		return at(s.setLabels(f, t), s.at)
@@ -44,7 +44,7 @@ func (s *setter) apply(f *frame, row int) error {
 
 func (s *setter) setLabels(f *frame, t value.Value) error {
 	if t.Kind() != value.KindNode {
-		return typeError("labels can be set on nodes only, but this is a %s", t.Kind())
+		return typeError("labels can be set on nodes only, but this is %s", t.Kind().Named())
 	}
 	for _, name := range s.labels {
 		l, err := f.w.w.InternLabel(name)
@@ -138,7 +138,7 @@ func entriesOf(f *frame, v value.Value) ([]value.Prop, error) {
 		}
 		return e.Properties, nil
 	}
-	return nil, typeError("SET takes properties from a map, a node or a relationship, but this is a %s", v.Kind())
+	return nil, typeError("SET takes properties from a map, a node or a relationship, but this is %s", v.Kind().Named())
 }
 
 func orDeleted(err error, what string) error {
@@ -169,13 +169,13 @@ func (r *remover) apply(f *frame, row int) error {
 		return err
 	}
 	if k := t.Kind(); k != value.KindNode && k != value.KindEdge {
-		return at(typeError("REMOVE changes nodes and relationships, but this is a %s", k), r.at)
+		return at(typeError("REMOVE changes nodes and relationships, but this is %s", k.Named()), r.at)
 	}
 	if len(r.labels) == 0 {
 		return at(setProp(f, t, r.key, value.Null), r.at)
 	}
 	if t.Kind() != value.KindNode {
-		return at(typeError("labels can be removed from nodes only, but this is a %s", t.Kind()), r.at)
+		return at(typeError("labels can be removed from nodes only, but this is %s", t.Kind().Named()), r.at)
 	}
 	for _, name := range r.labels {
 		l, ok := f.w.w.Label(name)

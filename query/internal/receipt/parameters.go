@@ -69,7 +69,7 @@ func appendValue(b []byte, v value.Value) ([]byte, error) {
 	case value.KindDate, value.KindLocalTime, value.KindTime, value.KindLocalDateTime, value.KindDateTime, value.KindDuration:
 		return appendTyped(b, v.Kind().String(), strings.Trim(v.String(), "'")), nil
 	}
-	return nil, fmt.Errorf("a %s cannot be kept in a receipt", v.Kind())
+	return nil, fmt.Errorf("%s cannot be kept in a receipt", v.Kind().Named())
 }
 
 // Keeps reports whether a value can be a parameter of a receipt: nodes, edges and

@@ -24,7 +24,7 @@ func Add(a, b value.Value) (value.Value, error) {
 	case a.Kind() == value.KindDuration && isInstant(b.Kind()):
 		return shift(b, a.AsDuration())
 	}
-	return value.Null, fmt.Errorf("%s and %s cannot be added", indefinite(a.Kind()), indefinite(b.Kind()))
+	return value.Null, fmt.Errorf("%s and %s cannot be added", a.Kind().Named(), b.Kind().Named())
 }
 
 // Subtract is a - b where b is a duration and a a duration or another temporal
@@ -35,7 +35,7 @@ func Subtract(a, b value.Value) (value.Value, error) {
 	}
 	if b.Kind() != value.KindDuration {
 		return value.Null, fmt.Errorf("%s cannot be subtracted from %s; the time between two values is duration.between()",
-			indefinite(b.Kind()), indefinite(a.Kind()))
+			b.Kind().Named(), a.Kind().Named())
 	}
 	minus, err := negate(b.AsDuration())
 	if err != nil {
@@ -69,7 +69,7 @@ func Divide(a, b value.Value) (value.Value, error) {
 
 func scale(a, b value.Value, verb string, op func(x, by *big.Rat)) (value.Value, error) {
 	if a.Kind() != value.KindDuration || !b.IsNumber() {
-		return value.Null, fmt.Errorf("%s cannot be %s %s", indefinite(a.Kind()), verb, indefinite(b.Kind()))
+		return value.Null, fmt.Errorf("%s cannot be %s %s", a.Kind().Named(), verb, b.Kind().Named())
 	}
 	by, err := rat(b)
 	if err != nil {

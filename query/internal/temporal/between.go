@@ -26,7 +26,7 @@ func difference(a, b value.Value, months, days, seconds bool) (value.Value, erro
 	}
 	for _, v := range []value.Value{a, b} {
 		if !isInstant(v.Kind()) {
-			return value.Null, fmt.Errorf("a duration is between two temporal values, not to or from %s", indefinite(v.Kind()))
+			return value.Null, fmt.Errorf("a duration is between two temporal values, not to or from %s", v.Kind().Named())
 		}
 	}
 	from, to, dated, err := align(a, b)

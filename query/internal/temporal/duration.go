@@ -34,7 +34,7 @@ func constructDuration(arg value.Value) (value.Value, error) {
 	}
 	m := arg.AsMap()
 	if m == nil {
-		return value.Null, fmt.Errorf("duration() takes a string, a map or a duration, not %s", indefinite(arg.Kind()))
+		return value.Null, fmt.Errorf("duration() takes a string, a map or a duration, not %s", arg.Kind().Named())
 	}
 	if len(m.Entries) == 0 {
 		return value.Null, fmt.Errorf("duration() needs at least one unit, such as {days: 1}")
@@ -46,7 +46,7 @@ func constructDuration(arg value.Value) (value.Value, error) {
 			return value.Null, fmt.Errorf("duration() has no unit %s", e.Key)
 		}
 		if !e.Value.IsNumber() {
-			return value.Null, fmt.Errorf("%s is a number, not %s", e.Key, indefinite(e.Value.Kind()))
+			return value.Null, fmt.Errorf("%s is a number, not %s", e.Key, e.Value.Kind().Named())
 		}
 		n, err := rat(e.Value)
 		if err != nil {

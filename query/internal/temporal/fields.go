@@ -67,7 +67,7 @@ func newFields(kind value.Kind, m *value.MapData) (*fields, error) {
 		default:
 			i := slices.Index(fieldNames, e.Key)
 			if e.Value.Kind() != value.KindInt {
-				return nil, fmt.Errorf("%s is an integer, not %s", e.Key, indefinite(e.Value.Kind()))
+				return nil, fmt.Errorf("%s is an integer, not %s", e.Key, e.Value.Kind().Named())
 			}
 			f.has[i], f.n[i] = true, e.Value.AsInt()
 		}
@@ -146,13 +146,13 @@ func (f *fields) start(kind value.Kind) (parts, error) {
 			return p, fmt.Errorf("datetime cannot be combined with date or time")
 		}
 		if p = partsOf(v); !p.hasDate || !p.hasTime {
-			return p, fmt.Errorf("datetime: takes a datetime or a local datetime, not %s", indefinite(v.Kind()))
+			return p, fmt.Errorf("datetime: takes a datetime or a local datetime, not %s", v.Kind().Named())
 		}
 		return p, nil
 	}
 	if v, ok := f.base["time"]; ok {
 		if p = partsOf(v); !p.hasTime {
-			return p, fmt.Errorf("time: takes a value with a time of day, not %s", indefinite(v.Kind()))
+			return p, fmt.Errorf("time: takes a value with a time of day, not %s", v.Kind().Named())
 		}
 		if kind == value.KindTime { // without a date only the offset of that day is left
 			p.zone = value.Zone{Offset: p.offset}
@@ -162,7 +162,7 @@ func (f *fields) start(kind value.Kind) (parts, error) {
 	if v, ok := f.base["date"]; ok {
 		d := partsOf(v)
 		if !d.hasDate {
-			return p, fmt.Errorf("date: takes a value with a date, not %s", indefinite(v.Kind()))
+			return p, fmt.Errorf("date: takes a value with a date, not %s", v.Kind().Named())
 		}
 		p.date, p.hasDate = d.date, true
 	}

@@ -86,7 +86,7 @@ func (p parts) clockOffset() (int32, error) {
 func project(kind value.Kind, v value.Value) (value.Value, error) {
 	p := partsOf(v)
 	if hasDate(kind) && !p.hasDate || !hasDate(kind) && !p.hasTime {
-		return value.Null, fmt.Errorf("%s() cannot be made from %s", Name(kind), indefinite(v.Kind()))
+		return value.Null, fmt.Errorf("%s() cannot be made from %s", Name(kind), v.Kind().Named())
 	}
 	return p.build(kind)
 }

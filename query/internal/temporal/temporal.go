@@ -36,7 +36,7 @@ func Construct(kind value.Kind, arg value.Value) (value.Value, error) {
 	case isInstant(arg.Kind()):
 		return project(kind, arg)
 	}
-	return value.Null, fmt.Errorf("%s() takes a string, a map or a temporal value, not %s", Name(kind), indefinite(arg.Kind()))
+	return value.Null, fmt.Errorf("%s() takes a string, a map or a temporal value, not %s", Name(kind), arg.Kind().Named())
 }
 
 // Parse reads text in ISO 8601 as a value of the given kind.
@@ -104,7 +104,7 @@ func zoneOf(v value.Value) (value.Zone, error) {
 	case value.KindString:
 		return value.ParseZone(v.AsString())
 	}
-	return value.Zone{}, fmt.Errorf("a time zone is a string such as '+01:00' or 'Europe/Stockholm', not %s", indefinite(v.Kind()))
+	return value.Zone{}, fmt.Errorf("a time zone is a string such as '+01:00' or 'Europe/Stockholm', not %s", v.Kind().Named())
 }
 
 // FromEpoch returns the datetime in UTC that many seconds and nanoseconds, each
@@ -129,11 +129,3 @@ func hasTime(k value.Kind) bool {
 }
 
 func hasZone(k value.Kind) bool { return k == value.KindTime || k == value.KindDateTime }
-
-// indefinite names a kind with its article, for messages.
-func indefinite(k value.Kind) string {
-	if k == value.KindInt {
-		return "an " + k.String()
-	}
-	return "a " + k.String()
-}

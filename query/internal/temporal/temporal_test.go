@@ -137,7 +137,7 @@ func TestErrors(t *testing.T) {
 		{"date({year: 2019, hour: 1})", "date() has no field hour"},
 		{"date({yaer: 2019})", "date() has no field yaer"},
 		{"date({year: 2019.0})", "year is an integer, not a FLOAT"},
-		{"date({year: null})", "year is an integer, not a NULL"},
+		{"date({year: null})", "year is an integer, not null"},
 		{"date({date: localtime('10:00')})", "date: takes a value with a date, not a LOCAL TIME"},
 		{"date(localtime('10:00'))", "date() cannot be made from a LOCAL TIME"},
 		{"time(date('2019'))", "time() cannot be made from a DATE"},

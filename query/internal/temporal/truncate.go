@@ -42,7 +42,7 @@ func Truncate(kind value.Kind, unit string, v, over value.Value) (value.Value, e
 		return value.Null, nil
 	}
 	if !isInstant(v.Kind()) {
-		return value.Null, fmt.Errorf("%s.truncate() takes a temporal value, not %s", Name(kind), indefinite(v.Kind()))
+		return value.Null, fmt.Errorf("%s.truncate() takes a temporal value, not %s", Name(kind), v.Kind().Named())
 	}
 	p, err := truncate(kind, strings.ToLower(unit), v)
 	if err != nil || over.IsNull() {
@@ -50,7 +50,7 @@ func Truncate(kind value.Kind, unit string, v, over value.Value) (value.Value, e
 	}
 	m := over.AsMap()
 	if m == nil {
-		return value.Null, fmt.Errorf("the fields of %s.truncate() are a map, not %s", Name(kind), indefinite(over.Kind()))
+		return value.Null, fmt.Errorf("the fields of %s.truncate() are a map, not %s", Name(kind), over.Kind().Named())
 	}
 	f, err := newFields(kind, m)
 	if err != nil {
@@ -107,14 +107,14 @@ func truncate(kind value.Kind, unit string, v value.Value) (parts, error) {
 			return p, unitError(kind, unit)
 		}
 		if !p.hasTime || hasDate(kind) && !p.hasDate {
-			return p, fmt.Errorf("%s.truncate('%s', ...) cannot be made from %s", Name(kind), unit, indefinite(v.Kind()))
+			return p, fmt.Errorf("%s.truncate('%s', ...) cannot be made from %s", Name(kind), unit, v.Kind().Named())
 		}
 		p.clock.Nanos -= p.clock.Nanos % size
 		return p, nil
 	case !hasDate(kind):
 		return p, unitError(kind, unit)
 	case !p.hasDate:
-		return p, fmt.Errorf("%s.truncate('%s', ...) cannot be made from %s", Name(kind), unit, indefinite(v.Kind()))
+		return p, fmt.Errorf("%s.truncate('%s', ...) cannot be made from %s", Name(kind), unit, v.Kind().Named())
 	}
 	date, err := truncateDate(kind, unit, p.date)
 	p.date, p.clock, p.hasTime = date, value.LocalTime{}, true
