@@ -153,3 +153,21 @@ func TestComponentsAndHubs(t *testing.T) {
 		t.Errorf("by default %s names %v", f.Status, ids(f))
 	}
 }
+
+// Contents that are stored out of line are compared like others.
+func TestLongDuplicates(t *testing.T) {
+	p := plant(t, nil)
+	var words []string
+	for i := range 1000 {
+		words = append(words, "word"+strings.Repeat("x", i%7)+string(rune('a'+i%26)))
+	}
+	long := strings.Join(words, " ")
+	p.node("long1", []string{"Note"}, "content", long)
+	p.node("long2", []string{"Note"}, "content", long)
+	p.node("long3", []string{"Note"}, "content", long+" and one word more")
+	p.node("half", []string{"Note"}, "content", strings.Join(words[:20], " "))
+	f := p.find("duplicates")
+	same(t, f, "long1", "long2", "long3")
+	measures(t, f, "same_nodes", 2)
+	measures(t, p.find("index_divergence", audit.Options{With: map[string]float64{"compare_content": 1}}), "texts", 4, "text_missing", 0, "text_stale", 0, "vector_extra", 0)
+}

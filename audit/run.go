@@ -62,6 +62,9 @@ func Run(ctx context.Context, tx *graph.Tx, o *Options) (*Report, error) {
 	if tx.Writable() {
 		return nil, invalid("an audit reads a snapshot: run it outside of a transaction that writes")
 	}
+	if err := tx.CheckWhole(); err != nil {
+		return nil, err
+	}
 	a.readThresholds()
 	if a.o.Limit == 0 {
 		a.o.Limit = DefaultLimit

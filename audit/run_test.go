@@ -72,3 +72,27 @@ func TestCanceledAudit(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// While a bulk load fills an empty graph, its records are there and its topology is not:
+// that is no defect.
+func TestAuditDuringABulkLoad(t *testing.T) {
+	p := plant(t, nil)
+	load, err := p.db.LoadFrom(context.Background(), graph.LoadOptions{Source: "test", BatchKeys: 1})
+	p.ok(err)
+	for range 10 {
+		_, err = load.Node([]string{"Note"}, nil)
+		p.ok(err)
+	}
+	tx, err := p.db.LongSnapshot()
+	p.ok(err)
+	_, err = audit.Run(context.Background(), tx, nil)
+	if graph.CodeOf(err) != graph.Busy {
+		t.Errorf("during the load: %v", err)
+	}
+	tx.Rollback()
+	_, err = load.Close()
+	p.ok(err)
+	if f := p.find("orphans_and_dangling"); f.Nodes.Total != 10 || f.Status != audit.Notice {
+		t.Errorf("after the load: %s, %d orphans", f.Status, f.Nodes.Total)
+	}
+}

@@ -47,7 +47,7 @@ func (tx *Tx) ScanRecords(want func(value.KeyID) bool, fn func(r *Record) error)
 		return fail(InvalidArgument, "records are scanned in a reading transaction")
 	}
 	c := recordChunk{tx: tx, want: want}
-	defer func() { clear(c.arena[:cap(c.arena)]) }() // who kept a string sees it at once
+	defer c.wipe()
 	for from := key.Node(1); from != nil; {
 		if err := tx.check(); err != nil {
 			return err
@@ -78,7 +78,8 @@ type recordChunk struct {
 	want    func(value.KeyID) bool
 	records []Record
 	n       int
-	arena   []byte // their payloads
+	arena   []byte   // their payloads
+	full    [][]byte // arenas that were too small for all of them
 	node    record.Node
 	scratch record.Node // of MayMean
 	bad     error
@@ -87,7 +88,8 @@ type recordChunk struct {
 // read decodes records from a key on and returns where the next ones begin, nil at the
 // end.
 func (c *recordChunk) read(from []byte) (next []byte, err error) {
-	c.n, c.arena = 0, c.arena[:0]
+	c.wipe()
+	c.n = 0
 	err = c.tx.src.Scan(store.Nodes, from, nil, func(k, sealed []byte) bool {
 		if c.n == surveyChunk {
 			next = append([]byte(nil), k...)
@@ -117,9 +119,7 @@ func (c *recordChunk) add(k, sealed []byte) error {
 	r := &c.records[c.n]
 	c.n++
 	*r = Record{ID: value.NodeID(id), Labels: r.Labels, Keys: r.Keys[:0], Props: r.Props[:0]}
-	start := len(c.arena)
-	c.arena = append(c.arena, payload...)
-	r.payload, r.chunk = c.arena[start:], c
+	r.payload, r.chunk = c.keep(payload), c
 	c.node.Labels = r.Labels
 	err = record.WalkNode(r.payload, &c.node,
 		func(p value.KeyID) record.Want { return c.wants(r, p) }, func(p record.Prop, w record.Want) { c.take(r, p, w) })
@@ -128,6 +128,25 @@ func (c *recordChunk) add(k, sealed []byte) error {
 	}
 	r.CreatedMS, r.Labels = c.node.CreatedMS, c.node.Labels
 	return nil
+}
+
+// keep copies a payload, which stays where it is until the next chunk.
+func (c *recordChunk) keep(payload []byte) []byte {
+	if len(c.arena)+len(payload) > cap(c.arena) {
+		c.full = append(c.full, c.arena)
+		c.arena = make([]byte, 0, max(2*cap(c.arena), len(payload), 64<<10))
+	}
+	start := len(c.arena)
+	c.arena = append(c.arena, payload...)
+	return c.arena[start:]
+}
+
+// wipe empties the arenas: who kept a string sees it at once.
+func (c *recordChunk) wipe() {
+	for _, a := range append(c.full, c.arena) {
+		clear(a)
+	}
+	c.full, c.arena = c.full[:0], c.arena[:0]
 }
 
 // wants says what is made of a property of a record.
@@ -183,6 +202,15 @@ func (tx *Tx) inline(r *Record) error {
 		r.Text = r.Text || tx.saysText(r.ID, r.Labels, p.Key, p.Value)
 	}
 	return nil
+}
+
+// CheckWhole tells that the transaction's snapshot is of a graph that a bulk load is
+// filling: its records are there, and nothing else is yet. Nil when it is whole.
+func (tx *Tx) CheckWhole() error {
+	if tx.base.partial {
+		return fail(Busy, "a bulk load into the graph is under way; look at it as a whole when that is finished")
+	}
+	return tx.check()
 }
 
 // StoredEdge is what ScanEdgeRecords hands out of an edge.
