@@ -65,7 +65,8 @@ func (c *configFile) Validate(app *kong.Application) error {
 // Resolve returns the value of a flag, or nil.
 func (c *configFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	for _, env := range flag.Envs {
-		if _, ok := os.LookupEnv(env); ok {
+		// Of a provider's settings an empty one is none.
+		if v, ok := os.LookupEnv(env); ok && (v != "" || !strings.HasPrefix(env, "ENGRAM_LLM_")) {
 			return nil, nil
 		}
 	}

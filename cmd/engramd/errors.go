@@ -64,6 +64,10 @@ func report(w io.Writer, err error) int {
 	if errors.As(err, &usage) {
 		return exitUsage
 	}
+	var limit *limitError
+	if errors.As(err, &limit) {
+		return exitLimit
+	}
 	var missing *missingFileError
 	if errors.As(err, &missing) {
 		return exitNotFound

@@ -51,6 +51,7 @@ type grammar struct {
 	Restore  restoreCommand  `cmd:"" help:"Make a namespace of a backup."`
 	Compact  compactCommand  `cmd:"" help:"Give free space in a namespace's file back."`
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Speak the Model Context Protocol on stdin and stdout."`
+	Chat     chatCommand     `cmd:"" help:"Talk with an agent that remembers."`
 	Gate     gateCommand     `cmd:"" help:"Be a scripted model provider, to try an agent against."`
 	Bench    benchCommand    `cmd:"" help:"Measure recall and speed."`
 	Help     helpCommand     `cmd:"" help:"Read the reference of EQL: every clause, function, type and error; how to set up MCP clients, or who makes vectors of texts."`
