@@ -40,6 +40,7 @@ var owners = map[string]string{
 	"github.com/alecthomas/kong":        "cmd",
 	"github.com/prometheus/":            "server",
 	"github.com/gorilla/websocket":      "server",
+	"go.opentelemetry.io/":              "server",
 	"github.com/modelcontextprotocol/":  "server",
 	"github.com/anthropics/":            "chatbridge",
 	"github.com/openai/":                "chatbridge",

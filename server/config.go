@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -45,7 +46,7 @@ type Config struct {
 	// then are refused. Default 64.
 	MaxRunning int
 	// Rate bounds the requests of one token a second, RateBurst how many may come at
-	// once. Defaults 5,000 and 10,000; negative: no bound.
+	// once. Defaults 20,000 each; negative: no bound.
 	Rate, RateBurst int
 	// MaxConns and MaxConnsPerClient bound open connections, altogether and of one
 	// address. Defaults 4,096 and 3,072.
@@ -55,10 +56,19 @@ type Config struct {
 	// MaxTransactions bounds open transactions of one token. Default 16.
 	MaxTransactions int
 
+	// Tracer is told of requests, as package tracing does; nil: nobody is.
+	Tracer Tracer
 	// Log gets what happens, never content or tokens. Default: nothing.
 	Log *slog.Logger
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
+}
+
+// Tracer is told of requests, never of what is in them.
+type Tracer interface {
+	// Start begins the span of a request and returns the context for what it does, and
+	// what ends the span with the status and the token's name.
+	Start(ctx context.Context, method, route string, header http.Header) (spanned context.Context, end func(status int, token string))
 }
 
 func (c Config) withDefaults() Config {
@@ -69,8 +79,8 @@ func (c Config) withDefaults() Config {
 	def(&c.WriteTimeout, 30*time.Second)
 	def(&c.BodyTimeout, 30*time.Second)
 	def(&c.MaxRunning, 64)
-	def(&c.Rate, 5_000)
-	def(&c.RateBurst, 10_000)
+	def(&c.Rate, 20_000)
+	def(&c.RateBurst, 20_000)
 	def(&c.MaxConns, 4096)
 	def(&c.MaxConnsPerClient, 3072)
 	def(&c.MaxSockets, 2500)

@@ -210,6 +210,11 @@ func (s *Server) enter(w *recorder, req *http.Request, id string) error {
 		return s.notRouted(w, req)
 	}
 	ctx := context.WithValue(token.NewContext(req.Context(), who), requestIDKey{}, id)
+	if s.config.Tracer != nil {
+		spanned, end := s.config.Tracer.Start(ctx, req.Method, path, req.Header)
+		ctx = spanned
+		defer func() { end(w.status, who.Name) }()
+	}
 	s.mux.ServeHTTP(w, req.WithContext(ctx))
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"engram"
 	"engram/server"
 	"engram/server/token"
+	"engram/server/tracing"
 )
 
 type serveCommand struct {
@@ -29,7 +30,8 @@ type serveCommand struct {
 	Backups   string        `help:"Folder for backups that clients ask for; without it they are refused." env:"ENGRAM_BACKUPS" placeholder:"DIR"`
 	Loaded    int           `help:"How many namespaces are loaded at a time, by default ${default}." default:"64" placeholder:"N"`
 	Idle      time.Duration `help:"How long an unused namespace stays loaded, by default ${default}." default:"10m" placeholder:"DURATION"`
-	Rate      int           `help:"Requests a second of one token; 0: no bound. By default ${default}." default:"5000" placeholder:"N"`
+	Rate      int           `help:"Requests a second of one token; 0: no bound. By default ${default}." default:"20000" placeholder:"N"`
+	Trace     string        `help:"Send spans of requests to this OpenTelemetry collector, such as http://127.0.0.1:4318; without it nothing is traced." env:"ENGRAM_TRACE" placeholder:"URL"`
 	LogFormat string        `help:"How to log to stderr: text or json; by default ${default}." default:"text" enum:"text,json" placeholder:"FORMAT"`
 	LogLevel  string        `help:"What to log: debug, info, warn or error; by default ${default}." default:"info" enum:"debug,info,warn,error" placeholder:"LEVEL"`
 }
@@ -107,8 +109,13 @@ func (c *serveCommand) mayListen(tokens *token.Store) error {
 func (c *serveCommand) serve(a *app, r *server.Registry, tokens *token.Store) error {
 	hub := mcpHub(r)
 	log := c.logger(a.err)
+	tracer, stopTracing, err := c.tracer(a.ctx)
+	if err != nil {
+		return err
+	}
+	defer stopTracing()
 	s, err := server.New(r, server.Config{
-		MCP:    mcpHandler(hub),
+		Tracer: tracer, MCP: mcpHandler(hub),
 		Tokens: tokens, Hosts: c.Host, Origins: c.Origin, BackupDir: c.Backups, Version: version(), Rate: noBound(c.Rate), Log: log,
 	})
 	if err != nil {
@@ -147,6 +154,22 @@ func (c *serveCommand) serve(a *app, r *server.Registry, tokens *token.Store) er
 	}
 	a.printf("stopped\n")
 	return nil
+}
+
+// tracer makes what tells a collector of requests, if that was asked for.
+func (c *serveCommand) tracer(ctx context.Context) (server.Tracer, func(), error) {
+	if c.Trace == "" {
+		return nil, func() {}, nil
+	}
+	t, err := tracing.New(ctx, tracing.Options{URL: c.Trace, Version: version()})
+	if err != nil {
+		return nil, nil, &usageError{fmt.Errorf("--trace %w", err)}
+	}
+	return t, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		_ = t.Shutdown(ctx) // spans that nobody takes are dropped
+	}, nil
 }
 
 // noBound makes a flag's 0 what the server takes for none.
