@@ -10,53 +10,75 @@ import (
 )
 
 // entities writes a file of the reference memory server of MCP: entities with a name,
-// a type and observations, and relations.
+// a type and observations, and relations. What was imported from such a file, or made
+// by the tools of engramd mcp --compat memory, is written as it was; other nodes become
+// entities whose properties are observations.
 type entities struct {
-	g   *graph
-	out *bufio.Writer
+	g        *graph
+	out      *bufio.Writer
+	observed map[string][]string // by id of the entity
+	part     map[string]bool     // ids of observations, which are no entities
+	names    map[string]string   // of nodes whose name is not their id
 }
 
-func newEntities(g *graph, out *bufio.Writer) (writer, error) { return &entities{g, out}, nil }
+func newEntities(g *graph, out *bufio.Writer) (writer, error) {
+	w := &entities{g: g, out: out, observed: map[string][]string{}, part: map[string]bool{}, names: map[string]string{}}
+	rows, err := g.list("MATCH (e:Entity)-[:OBSERVED]->(o:Observation) WHERE valueType(o.content) STARTS WITH 'STRING' RETURN elementId(e), elementId(o), o.content")
+	for _, r := range rows {
+		id := r[0].AsString()
+		w.observed[id] = append(w.observed[id], r[2].AsString())
+		w.part[r[1].AsString()] = true
+	}
+	return w, err
+}
 
-// textFields are what an observation is made of without the property's name.
-var textFields = []string{"content", "observations"}
+type entityLine struct {
+	Type         string   `json:"type"`
+	Name         string   `json:"name"`
+	EntityType   string   `json:"entityType"`
+	Observations []string `json:"observations"`
+}
 
 func (w *entities) node(n *graphline.Node) error {
+	name := prop(n.Props, "name").AsString()
+	known := name != "" && (slices.Contains(n.Labels, "Entity") || slices.Contains(n.Labels, "EntityName"))
+	switch {
+	case w.part[n.ID]:
+		return nil
+	case known:
+		w.names[n.ID] = name
+		if !slices.Contains(n.Labels, "Entity") {
+			return nil // only relations name it
+		}
+		return w.line(entityLine{"entity", name, prop(n.Props, "entityType").AsString(), append([]string{}, w.observed[n.ID]...)})
+	}
 	typ := "Node"
 	for _, l := range n.Labels {
-		if l != "Memory" && l != "Entity" {
+		if l != "Memory" {
 			typ = l
 			break
 		}
 	}
-	if v := prop(n.Props, "entityType"); v.AsString() != "" {
-		typ = v.AsString()
-	}
-	observations := []string{}
+	return w.line(entityLine{"entity", n.ID, typ, w.properties(n)})
+}
+
+// properties makes observations of what a node says.
+func (w *entities) properties(n *graphline.Node) []string {
+	out := []string{}
 	for _, p := range n.Props {
 		switch {
-		case p.Key == "content" && hasKey(n.Props, "observations"): // the observations in one text
-		case p.Key == "id", p.Key == "name" && p.Value.AsString() == n.ID, p.Key == "imported", p.Key == "entityType", p.Key == "origin":
-		case slices.Contains(textFields, p.Key) && p.Value.Kind() == engram.KindString:
-			observations = append(observations, p.Value.AsString())
-		case slices.Contains(textFields, p.Key) && p.Value.Kind() == engram.KindList:
-			for _, e := range p.Value.AsList() {
-				observations = append(observations, e.ToString())
-			}
+		case p.Key == "id", p.Key == "imported":
+		case p.Key == "content" && p.Value.Kind() == engram.KindString:
+			out = append(out, p.Value.AsString())
 		case p.Value.Kind() == engram.KindList:
 			w.g.report.lose("properties, which became observations")
-			observations = append(observations, p.Key+": "+string(p.Value.AppendJSON(nil)))
+			out = append(out, p.Key+": "+string(p.Value.AppendJSON(nil)))
 		default:
 			w.g.report.lose("properties, which became observations")
-			observations = append(observations, p.Key+": "+p.Value.ToString())
+			out = append(out, p.Key+": "+p.Value.ToString())
 		}
 	}
-	return w.line(struct {
-		Type         string   `json:"type"`
-		Name         string   `json:"name"`
-		EntityType   string   `json:"entityType"`
-		Observations []string `json:"observations"`
-	}{"entity", n.ID, typ, observations})
+	return out
 }
 
 func prop(props []engram.Prop, key string) engram.Value {
@@ -69,15 +91,26 @@ func prop(props []engram.Prop, key string) engram.Value {
 }
 
 func (w *entities) edge(e *graphline.Edge) error {
-	for range e.Props {
-		w.g.report.lose("properties of edges")
+	if w.part[e.To] && e.Type == "OBSERVED" {
+		return nil
+	}
+	for _, p := range e.Props {
+		if p.Key != "relation" {
+			w.g.report.lose("properties of edges")
+		}
+	}
+	name := func(id string) string {
+		if n := w.names[id]; n != "" {
+			return n
+		}
+		return id
 	}
 	return w.line(struct {
 		Type     string `json:"type"`
 		From     string `json:"from"`
 		To       string `json:"to"`
 		Relation string `json:"relationType"`
-	}{"relation", e.From, e.To, e.Type})
+	}{"relation", name(e.From), name(e.To), e.Type})
 }
 
 func (w *entities) line(x any) error {

@@ -140,23 +140,54 @@ type graph struct {
 	done   int64
 }
 
-func export(ctx context.Context, db *engram.DB, f *format, opts Options, open func(*graph) (writer, error)) (Report, error) {
-	report := Report{Format: f.name, Seq: db.Seq()}
-	err := db.View(ctx, func(tx *engram.Tx) error {
-		g := &graph{ctx: ctx, tx: tx, report: &report, opts: opts}
-		w, err := open(g)
-		if err != nil {
+func export(ctx context.Context, db *engram.DB, f *format, opts Options, open func(*graph) (writer, error)) (report Report, err error) {
+	report = Report{Format: f.name, Seq: db.Seq()}
+	g := &graph{ctx: ctx, report: &report, opts: opts}
+	var w writer
+	var nodes, edges *engram.Rows
+	err = db.View(ctx, func(tx *engram.Tx) (err error) {
+		g.tx = tx
+		if w, err = open(g); err != nil {
 			return err
 		}
-		if err := g.nodes(func(n *graphline.Node) error { report.Nodes++; return w.node(n) }); err != nil {
-			return err
+		if f.dir != nil { // which is near, and whose writers ask again
+			return g.write(w, nil, nil)
 		}
-		if err := g.edges(func(e *graphline.Edge) error { report.Edges++; return w.edge(e) }); err != nil {
-			return err
+		if nodes, err = tx.Rows(ctx, allNodes, nil); err == nil {
+			edges, err = tx.Rows(ctx, allEdges, nil)
 		}
-		return w.end()
+		return err
 	})
-	return report, err
+	// What was read waits in files, so that no transaction is open while somebody takes
+	// it as slowly as they like.
+	for _, rows := range []*engram.Rows{nodes, edges} {
+		if rows != nil {
+			defer func() { _ = rows.Close() }() // a reading error has been told
+		}
+	}
+	if err != nil || f.dir != nil {
+		return report, err
+	}
+	g.tx = nil
+	return report, g.write(w, nodes, edges)
+}
+
+// What is read of a graph.
+const (
+	allNodes = "MATCH (n) RETURN n"
+	allEdges = "MATCH ()-[r]->() RETURN r"
+)
+
+// write gives a writer all of the graph: of rows, or of the transaction.
+func (g *graph) write(w writer, nodes, edges *engram.Rows) error {
+	err := g.nodes(nodes, func(n *graphline.Node) error { g.report.Nodes++; return w.node(n) })
+	if err == nil {
+		err = g.edges(edges, func(e *graphline.Edge) error { g.report.Edges++; return w.edge(e) })
+	}
+	if err != nil {
+		return err
+	}
+	return w.end()
 }
 
 // step tells of progress, and ends with the context.
@@ -167,27 +198,27 @@ func (g *graph) step() error {
 	return g.ctx.Err()
 }
 
-// nodes calls fn with every node. What is read waits in a file, within the limits of
-// the database's options.
-func (g *graph) nodes(fn func(*graphline.Node) error) error {
-	return g.each("MATCH (n) RETURN n", func(v engram.Value) error {
+// nodes calls fn with every node: of the rows, or of the transaction when they are nil.
+func (g *graph) nodes(rows *engram.Rows, fn func(*graphline.Node) error) error {
+	return g.each(rows, allNodes, func(v engram.Value) error {
 		n := v.AsNode()
 		return fn(&graphline.Node{ID: n.ElementID, Labels: n.Labels, Props: n.Properties})
 	})
 }
 
-// edges calls fn with every edge.
-func (g *graph) edges(fn func(*graphline.Edge) error) error {
-	return g.each("MATCH ()-[r]->() RETURN r", func(v engram.Value) error {
+// edges calls fn with every edge, as nodes does.
+func (g *graph) edges(rows *engram.Rows, fn func(*graphline.Edge) error) error {
+	return g.each(rows, allEdges, func(v engram.Value) error {
 		e := v.AsEdge()
 		return fn(&graphline.Edge{Type: e.Type, From: e.SrcElementID, To: e.DstElementID, Props: e.Properties})
 	})
 }
 
-func (g *graph) each(text string, fn func(engram.Value) error) error {
-	rows, err := g.tx.Rows(g.ctx, text, nil)
-	if err != nil {
-		return err
+func (g *graph) each(rows *engram.Rows, text string, fn func(engram.Value) error) (err error) {
+	if rows == nil {
+		if rows, err = g.tx.Rows(g.ctx, text, nil); err != nil {
+			return err
+		}
 	}
 	for row, err := range rows.All() {
 		if err != nil {

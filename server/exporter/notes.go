@@ -106,7 +106,7 @@ func (w *notes) edge(e *graphline.Edge) error {
 
 // end reads the nodes again, each with its edges.
 func (w *notes) end() error {
-	err := w.g.each("MATCH (n) OPTIONAL MATCH (n)-[r]->(m) WITH n, type(r) AS t, elementId(m) AS m ORDER BY t, m WITH n, collect(t) AS ts, collect(m) AS ms RETURN {n: n, ts: ts, ms: ms}",
+	err := w.g.each(nil, "MATCH (n) OPTIONAL MATCH (n)-[r]->(m) WITH n, type(r) AS t, elementId(m) AS m ORDER BY t, m WITH n, collect(t) AS ts, collect(m) AS ms RETURN {n: n, ts: ts, ms: ms}",
 		func(v engram.Value) error {
 			m := v.AsMap().Entries
 			n := prop(m, "n").AsNode()

@@ -39,10 +39,10 @@ type table struct {
 func newTables(g *graph, dir *os.Root) (writer, error) {
 	t := &tables{g: g, nodes: &table{report: g.report}, edges: &table{report: g.report}}
 	nodeKinds, edgeKinds := map[string]string{}, map[string]string{}
-	if err := g.nodes(func(n *graphline.Node) error { learnKinds(nodeKinds, n.Props); return nil }); err != nil {
+	if err := g.nodes(nil, func(n *graphline.Node) error { learnKinds(nodeKinds, n.Props); return nil }); err != nil {
 		return nil, err
 	}
-	if err := g.edges(func(e *graphline.Edge) error { learnKinds(edgeKinds, e.Props); return nil }); err != nil {
+	if err := g.edges(nil, func(e *graphline.Edge) error { learnKinds(edgeKinds, e.Props); return nil }); err != nil {
 		return nil, err
 	}
 	delete(nodeKinds, "id")

@@ -93,6 +93,7 @@ func allFormats() []format {
 		{name: "memories", split: []string{"conversation"}, run: runMemories},
 		{name: "csv", run: runTables},
 		{name: "cypher", run: runScript},
+		{name: "memory", run: staged(true, readEntities)},
 		{name: "backup", dir: true, run: staged(false, readBackup)},
 		{name: "openai", split: []string{"conversation"}, run: readChats(openAI)},
 		{name: "anthropic", split: []string{"conversation"}, run: readChats(anthropic)},
