@@ -15,7 +15,7 @@ import (
 var helpPages embed.FS
 
 type helpCommand struct {
-	Subject string   `arg:"" help:"What to read about: ${enum}." enum:"eql,server,mcp,embedder,audit" default:"eql"`
+	Subject string   `arg:"" help:"What to read about: ${enum}." enum:"eql,import,export,server,mcp,embedder,audit" default:"eql"`
 	Topic   []string `arg:"" optional:"" help:"A page, clause, operator, function, type or error; none: the overview."`
 }
 
@@ -26,6 +26,8 @@ func (helpCommand) Help() string {
   engramd help eql RECALL
   engramd help eql ORDER BY
   engramd help eql toUpper
+  engramd help import
+  engramd help export
   engramd help server
   engramd help mcp
   engramd help embedder

@@ -13,8 +13,9 @@ var readmeFiles = map[string]string{
 	"memories.jsonl": `{"id":"r1","conversation":"move","session":1,"date":"2024-05-01","speaker":"Ann","text":"I moved to Lisbon."}
 {"id":"r2","conversation":"move","session":1,"date":"2024-05-01","speaker":"Ben","text":"How is the new flat?"}
 `,
-	"nodes.csv":  "id,label,name\np,City,Porto\nl,City,Lisbon\n",
-	"edges.csv":  "src,dst,type,km\np,l,ROAD,313\n",
+	"nodes.csv":     "id,label,name\np,City,Porto\nl,City,Lisbon\n",
+	"edges.csv":     "src,dst,type,km\np,l,ROAD,313\n",
+	"notes/trip.md": "The coat is in the wardrobe, see [[packing]].\n", "notes/packing.md": "# Packing\nSocks.\n",
 	"script.eql": "// comment\nMATCH (m:Memory) RETURN count(m);\n:stats\n",
 	"talks/memories.jsonl": `{"id":"r1","conversation":"move","session":1,"text":"I moved to Lisbon."}
 `,
