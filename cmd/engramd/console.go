@@ -16,6 +16,7 @@ import (
 )
 
 type consoleCommand struct {
+	Where string `arg:"" optional:"" help:"A data directory, or the URL of a server; without it what --data names."`
 	outputFlags
 }
 
@@ -26,6 +27,7 @@ COMMIT; keeps and ROLLBACK; drops.
 
 Examples:
   engramd console
+  engramd console http://127.0.0.1:7463
   engramd console < script.eql`
 }
 
@@ -62,6 +64,9 @@ type console struct {
 }
 
 func (c *consoleCommand) Run(a *app) error {
+	if c.Where != "" {
+		a.data = c.Where
+	}
 	opened := false
 	err := a.withDatabase(writing, func(db database) error {
 		opened = true

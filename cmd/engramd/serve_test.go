@@ -164,6 +164,11 @@ func TestCommandsTalkToTheOwner(t *testing.T) {
 	if code, out, errs := command("", append(against, "http://127.0.0.1:1")...); code != 0 || !strings.Contains(out, "unknown   owner_runtime_divergence") || !strings.Contains(out, "owner nodes unknown") {
 		t.Errorf("compared with nobody: %d %s %s", code, out, errs)
 	}
+	for _, where := range []string{dir, s.url} {
+		if code, out, errs := command("RETURN 'here' AS x;", "console", where, "--format", "json"); code != 0 || out != "{\"x\":\"here\"}\n" {
+			t.Errorf("console %s: %d %s %s", where, code, out, errs)
+		}
+	}
 	if code, out, errs := command("", "--data", dir, "--namespace", "fresh", "remember", "Bo likes tea"); code != 0 || !strings.Contains(out, "Bo likes tea") {
 		t.Errorf("into a new namespace: %d %s %s", code, out, errs)
 	}
