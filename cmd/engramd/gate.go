@@ -92,8 +92,8 @@ func (c *gateCommand) serve(a *app, g *gate.Gate, scenarios int) error {
 	g.Close()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), shutdownWait)
 	defer cancel()
-	if err := s.Shutdown(ctx); err != nil {
-		err = s.Close()
+	if s.Shutdown(ctx) != nil {
+		_ = s.Close() // requests that went on are cut; who served tells the rest
 	}
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return err
