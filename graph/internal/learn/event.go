@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"engram/graph/varint"
 )
 
 // Kind says what an event changed.
@@ -48,22 +50,22 @@ func DecodeEvents(b []byte) ([]Event, error) {
 	if len(b) == 0 || b[0] != version {
 		return nil, fmt.Errorf("not events of version %d", version)
 	}
-	r := reader{b: b[1:]}
-	n := r.uint()
+	r := read(b)
+	n := r.Uint()
 	if n > PerRecord {
 		return nil, fmt.Errorf("%d events in a record; at most %d are", n, PerRecord)
 	}
 	var out []Event
 	for range n {
-		e := Event{At: r.int(), Kind: Kind(r.byte()), Element: r.uint()}
-		units := r.int()
-		e.Units, e.Before = int32(units), r.int()
-		if r.err == nil && (e.Kind < Used || e.Kind > Linked || int64(e.Units) != units) {
+		e := Event{At: r.Int(), Kind: Kind(r.Byte()), Element: r.Uint()}
+		units := r.Int()
+		e.Units, e.Before = int32(units), r.Int()
+		if r.Err == nil && (e.Kind < Used || e.Kind > Linked || int64(e.Units) != units) {
 			return nil, fmt.Errorf("an event of kind %d with %d units", e.Kind, units)
 		}
 		out = append(out, e)
 	}
-	return out, r.end()
+	return out, end(r)
 }
 
 // Pair is when two nodes without an edge were used together, the earliest first.
@@ -86,16 +88,16 @@ func DecodePair(b []byte) (Pair, error) {
 	if len(b) == 0 || b[0] != version {
 		return nil, fmt.Errorf("not a pair of version %d", version)
 	}
-	r := reader{b: b[1:]}
-	n := r.uint()
+	r := read(b)
+	n := r.Uint()
 	if n > maxPair {
 		return nil, fmt.Errorf("a pair of nodes with %d times", n)
 	}
 	var out Pair
 	for range n {
-		out = append(out, r.int())
+		out = append(out, r.Int())
 	}
-	return out, r.end()
+	return out, end(r)
 }
 
 // Counters are what has to outlive the process.
@@ -126,52 +128,22 @@ func DecodeCounters(b []byte) (Counters, error) {
 	if len(b) == 0 || b[0] != version {
 		return Counters{}, fmt.Errorf("not counters of version %d", version)
 	}
-	r := reader{b: b[1:]}
-	c := Counters{NextEvent: r.uint(), Written: r.uint(), Refused: r.uint(), Lost: r.uint()}
-	if r.err == nil && len(r.b) > 0 {
-		c.Settled = r.int()
+	r := read(b)
+	c := Counters{NextEvent: r.Uint(), Written: r.Uint(), Refused: r.Uint(), Lost: r.Uint()}
+	if r.Err == nil && len(r.Rest) > 0 {
+		c.Settled = r.Int()
 	}
-	return c, r.end()
+	return c, end(r)
 }
 
-type reader struct {
-	b   []byte
-	err error
+func read(payload []byte) *varint.Reader {
+	return &varint.Reader{Rest: payload[1:], Short: errShort}
 }
 
-func (r *reader) byte() byte {
-	if len(r.b) == 0 {
-		r.err = errShort
-		return 0
-	}
-	v := r.b[0]
-	r.b = r.b[1:]
-	return v
-}
-
-func (r *reader) uint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.err, r.b = errShort, nil
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-func (r *reader) int() int64 {
-	v, n := binary.Varint(r.b)
-	if n <= 0 {
-		r.err, r.b = errShort, nil
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-func (r *reader) end() error {
-	if r.err == nil && len(r.b) > 0 {
+// end is the error of a payload that was read.
+func end(r *varint.Reader) error {
+	if r.Err == nil && len(r.Rest) > 0 {
 		return errors.New("there is more behind it")
 	}
-	return r.err
+	return r.Err
 }

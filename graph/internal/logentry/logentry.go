@@ -10,6 +10,7 @@ import (
 
 	"engram/graph/internal/record"
 	"engram/graph/value"
+	"engram/graph/varint"
 )
 
 // version of the entry format.
@@ -205,10 +206,10 @@ const maxSwept = 1 << 24
 func (r *reader) runs() (out []value.EdgeID) {
 	at := uint64(0)
 	r.each(func() {
-		at += r.uint()
-		n := r.uint()
+		at += r.Uint()
+		n := r.Uint()
 		if n > maxSwept || uint64(len(out))+n > maxSwept {
-			r.err = errShort
+			r.Fail(errShort)
 			return
 		}
 		for range n {
@@ -221,53 +222,26 @@ func (r *reader) runs() (out []value.EdgeID) {
 
 var errShort = errors.New("the log entry ends too early")
 
-type reader struct {
-	b   []byte
-	err error
-}
-
-func (r *reader) uint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.err, r.b = errShort, nil
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-func (r *reader) int() int64 {
-	v, n := binary.Varint(r.b)
-	if n <= 0 {
-		r.err, r.b = errShort, nil
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
+// reader reads an entry's payload.
+type reader struct{ varint.Reader }
 
 func (r *reader) units() int32 {
-	v := r.int()
+	v := r.Int()
 	if v != int64(int32(v)) {
-		r.err, r.b = errShort, nil
+		r.Fail(errShort)
 	}
 	return int32(v)
 }
 
 // each reads a count and calls fn so often; an item takes at least a byte.
 func (r *reader) each(fn func()) {
-	n := r.uint()
-	if n > uint64(len(r.b)) {
-		r.err, r.b = errShort, nil
-		return
-	}
-	for ; n > 0 && r.err == nil; n-- {
+	for n := r.Count(); n > 0 && r.Err == nil; n-- {
 		fn()
 	}
 }
 
 func ids[T ~uint32 | ~uint64](r *reader) (out []T) {
-	r.each(func() { out = append(out, T(r.uint())) })
+	r.each(func() { out = append(out, T(r.Uint())) })
 	return out
 }
 
@@ -278,20 +252,20 @@ func Decode(b []byte) (*Entry, error) {
 	}
 	e := &Entry{Bulk: b[1]&flagBulk != 0}
 	counted, learned := b[1]&flagCounts != 0, b[1]&flagLearned != 0
-	r := &reader{b: b[2:]}
-	e.NodeFrom, e.NodeTo = value.NodeID(r.uint()), value.NodeID(r.uint())
-	e.EdgeFrom, e.EdgeTo = value.EdgeID(r.uint()), value.EdgeID(r.uint())
+	r := &reader{varint.Reader{Rest: b[2:], Short: errShort}}
+	e.NodeFrom, e.NodeTo = value.NodeID(r.Uint()), value.NodeID(r.Uint())
+	e.EdgeFrom, e.EdgeTo = value.EdgeID(r.Uint()), value.EdgeID(r.Uint())
 	r.each(func() {
 		e.NodesAdded = append(e.NodesAdded,
-			NodeAdded{ID: value.NodeID(r.uint()), CreatedMS: r.int(), Labels: ids[value.LabelID](r)})
+			NodeAdded{ID: value.NodeID(r.Uint()), CreatedMS: r.Int(), Labels: ids[value.LabelID](r)})
 	})
 	r.each(func() {
-		e.Labels = append(e.Labels, LabelsSet{ID: value.NodeID(r.uint()), Labels: ids[value.LabelID](r)})
+		e.Labels = append(e.Labels, LabelsSet{ID: value.NodeID(r.Uint()), Labels: ids[value.LabelID](r)})
 	})
 	r.each(func() {
 		e.EdgesAdded = append(e.EdgesAdded, EdgeAdded{
-			ID: value.EdgeID(r.uint()), Src: value.NodeID(r.uint()), Dst: value.NodeID(r.uint()),
-			Type: value.TypeID(r.uint()), CreatedMS: r.int(),
+			ID: value.EdgeID(r.Uint()), Src: value.NodeID(r.Uint()), Dst: value.NodeID(r.Uint()),
+			Type: value.TypeID(r.Uint()), CreatedMS: r.Int(),
 		})
 	})
 	e.EdgesDeleted, e.NodesDeleted = ids[value.EdgeID](r), ids[value.NodeID](r)
@@ -305,31 +279,29 @@ func Decode(b []byte) (*Entry, error) {
 	})
 	e.TextChanged, e.EdgesSwept = ids[value.NodeID](r), r.runs()
 	if counted {
-		e.Counts = &Counts{Nodes: r.uint(), Edges: r.uint()}
+		e.Counts = &Counts{Nodes: r.Uint(), Edges: r.Uint()}
 	}
 	if learned {
-		r.each(func() { e.Learned = append(e.Learned, LearnedSet{ID: value.EdgeID(r.uint()), Units: r.units()}) })
+		r.each(func() { e.Learned = append(e.Learned, LearnedSet{ID: value.EdgeID(r.Uint()), Units: r.units()}) })
 	}
-	if r.err == nil && len(r.b) > 0 {
-		r.err = fmt.Errorf("%d bytes behind the log entry", len(r.b))
+	if r.Err == nil && len(r.Rest) > 0 {
+		r.Err = fmt.Errorf("%d bytes behind the log entry", len(r.Rest))
 	}
-	if r.err != nil {
-		return nil, r.err
+	if r.Err != nil {
+		return nil, r.Err
 	}
 	return e, nil
 }
 
 func (r *reader) set() (id uint64, key value.KeyID, v value.Value) {
-	id, key = r.uint(), value.KeyID(r.uint())
-	n := r.uint()
-	if n > uint64(len(r.b)) {
-		r.err, r.b = errShort, nil
-		return
+	id, key = r.Uint(), value.KeyID(r.Uint())
+	b := r.Bytes()
+	if r.Err != nil {
+		return 0, 0, value.Null
 	}
-	v, err := record.DecodeValue(r.b[:n])
-	r.b = r.b[n:]
+	v, err := record.DecodeValue(b)
 	if err != nil {
-		r.err = err
+		r.Fail(err)
 	}
 	return id, key, v
 }

@@ -6,80 +6,27 @@ import (
 	"math"
 
 	"engram/graph/value"
+	"engram/graph/varint"
 )
 
 var errDamaged = errors.New("it does not hold what was written to it")
 
 // decoder reads values from a frame. After the first error it yields nothing but
 // zeros. Frames are checksummed, so an error means a bug here.
-type decoder struct {
-	b   []byte
-	err error
-}
-
-func (d *decoder) fail() {
-	d.b, d.err = nil, errDamaged
-}
-
-func (d *decoder) byte() byte {
-	if len(d.b) == 0 {
-		d.fail()
-		return 0
-	}
-	c := d.b[0]
-	d.b = d.b[1:]
-	return c
-}
-
-func (d *decoder) uint() uint64 {
-	u, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.b = d.b[n:]
-	return u
-}
-
-func (d *decoder) int() int64 {
-	i, n := binary.Varint(d.b)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.b = d.b[n:]
-	return i
-}
+type decoder struct{ varint.Reader }
 
 func (d *decoder) float() float64 {
-	if len(d.b) < 8 {
-		d.fail()
+	b := d.Take(8)
+	if b == nil {
 		return 0
 	}
-	f := math.Float64frombits(binary.LittleEndian.Uint64(d.b))
-	d.b = d.b[8:]
-	return f
+	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
 
-// count reads how many things follow; each takes a byte at least.
-func (d *decoder) count() int {
-	n := d.uint()
-	if n > uint64(len(d.b)) {
-		d.fail()
-		return 0
-	}
-	return int(n)
-}
-
-func (d *decoder) string() string {
-	n := d.count()
-	s := string(d.b[:n])
-	d.b = d.b[n:]
-	return s
-}
+func (d *decoder) string() string { return string(d.Bytes()) }
 
 func (d *decoder) strings() []string {
-	n := d.count()
+	n := d.Count()
 	if n == 0 {
 		return nil
 	}
@@ -91,7 +38,7 @@ func (d *decoder) strings() []string {
 }
 
 func (d *decoder) list() []value.Value {
-	n := d.count()
+	n := d.Count()
 	if n == 0 {
 		return nil
 	}
@@ -103,7 +50,7 @@ func (d *decoder) list() []value.Value {
 }
 
 func (d *decoder) props() []value.Prop {
-	n := d.count()
+	n := d.Count()
 	if n == 0 {
 		return nil
 	}
@@ -116,13 +63,13 @@ func (d *decoder) props() []value.Prop {
 }
 
 func (d *decoder) value() value.Value {
-	switch tag := d.byte(); tag {
+	switch tag := d.Byte(); tag {
 	case tagNull:
 		return value.Null
 	case tagFalse, tagTrue:
 		return value.Bool(tag == tagTrue)
 	case tagInt:
-		return value.Int(d.int())
+		return value.Int(d.Int())
 	case tagFloat:
 		return value.Float(d.float())
 	case tagString:
@@ -132,38 +79,38 @@ func (d *decoder) value() value.Value {
 	case tagMap:
 		return value.Map(d.props())
 	case tagDate:
-		return value.OfDate(value.Date{Days: d.int()})
+		return value.OfDate(value.Date{Days: d.Int()})
 	case tagLocalTime:
-		return value.OfLocalTime(value.LocalTime{Nanos: d.int()})
+		return value.OfLocalTime(value.LocalTime{Nanos: d.Int()})
 	case tagTime:
-		return value.OfTime(value.Time{Nanos: d.int(), Offset: int32(d.int())})
+		return value.OfTime(value.Time{Nanos: d.Int(), Offset: int32(d.Int())})
 	case tagLocalDateTime:
-		return value.OfLocalDateTime(value.LocalDateTime{Seconds: d.int(), Nanos: int32(d.int())})
+		return value.OfLocalDateTime(value.LocalDateTime{Seconds: d.Int(), Nanos: int32(d.Int())})
 	case tagDateTime:
 		return value.OfDateTime(value.DateTime{
-			Seconds: d.int(), Nanos: int32(d.int()), Offset: int32(d.int()), Zone: d.string(),
+			Seconds: d.Int(), Nanos: int32(d.Int()), Offset: int32(d.Int()), Zone: d.string(),
 		})
 	case tagDuration:
 		return value.OfDuration(value.Duration{
-			Months: d.int(), Days: d.int(), Seconds: d.int(), Nanos: int32(d.int()),
+			Months: d.Int(), Days: d.Int(), Seconds: d.Int(), Nanos: int32(d.Int()),
 		})
 	case tagNodeRef:
-		return value.NodeRef(value.NodeID(d.uint()))
+		return value.NodeRef(value.NodeID(d.Uint()))
 	case tagEdgeRef:
-		return value.EdgeRef(value.EdgeID(d.uint()))
+		return value.EdgeRef(value.EdgeID(d.Uint()))
 	case tagNode:
 		return value.OfNode(&value.Node{
-			ID: value.NodeID(d.uint()), ElementID: d.string(), Labels: d.strings(), Properties: d.props(),
+			ID: value.NodeID(d.Uint()), ElementID: d.string(), Labels: d.strings(), Properties: d.props(),
 		})
 	case tagEdge:
 		return value.OfEdge(&value.Edge{
-			ID: value.EdgeID(d.uint()), ElementID: d.string(), Type: d.string(),
-			Src: value.NodeID(d.uint()), Dst: value.NodeID(d.uint()),
+			ID: value.EdgeID(d.Uint()), ElementID: d.string(), Type: d.string(),
+			Src: value.NodeID(d.Uint()), Dst: value.NodeID(d.Uint()),
 			SrcElementID: d.string(), DstElementID: d.string(), Properties: d.props(),
 		})
 	case tagPath:
 		return value.OfPath(&value.Path{Nodes: d.list(), Edges: d.list()})
 	}
-	d.fail()
+	d.Fail(errDamaged)
 	return value.Null
 }

@@ -129,7 +129,7 @@ func (s *Spool) Next() ([]value.Value, error) {
 	if s.file == nil {
 		return nil, io.EOF
 	}
-	if len(s.dec.b) == 0 {
+	if len(s.dec.Rest) == 0 {
 		if err := s.load(); err != nil {
 			return nil, err
 		}
@@ -138,8 +138,8 @@ func (s *Spool) Next() ([]value.Value, error) {
 	for i := range row {
 		row[i] = s.dec.value()
 	}
-	if s.dec.err != nil {
-		return nil, s.failed(s.dec.err)
+	if s.dec.Err != nil {
+		return nil, s.failed(s.dec.Err)
 	}
 	return row, nil
 }
@@ -174,7 +174,7 @@ func (s *Spool) load() error {
 		return s.failed(errDamaged)
 	}
 	s.at += header + n
-	s.dec.b = body
+	s.dec.Rest, s.dec.Short = body, errDamaged
 	s.frame = body[:0]
 	return nil
 }
@@ -186,7 +186,7 @@ func (s *Spool) failed(err error) error {
 // Close lets go of the rows and of the file. It may be called again.
 func (s *Spool) Close() error {
 	f := s.file
-	s.rows, s.file, s.frame, s.dec.b = nil, nil, nil, nil
+	s.rows, s.file, s.frame, s.dec.Rest = nil, nil, nil, nil
 	if f == nil {
 		return nil
 	}
