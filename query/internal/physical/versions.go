@@ -1,6 +1,7 @@
 package physical
 
 import (
+	"engram/graph/schema"
 	"engram/graph/value"
 	"engram/graph/vocab"
 	"engram/query/internal/access"
@@ -60,6 +61,10 @@ func (f *frame) keepVersion(id value.NodeID, text value.Value) error {
 		f.renewed = map[value.NodeID]bool{}
 	}
 	f.renewed[id] = true
+	// First, so that a content that is unique is so at any time.
+	if err := setProp(f, value.NodeRef(id), vocab.KeyContent, text); err != nil {
+		return err
+	}
 	old, err := f.copyOf(id)
 	if err != nil {
 		return err
@@ -76,7 +81,7 @@ func (f *frame) keepVersion(id value.NodeID, text value.Value) error {
 }
 
 // copyOf stores a node as it was before the statement once more, under an id for an
-// older version.
+// older version, and without what has to be unique.
 func (f *frame) copyOf(id value.NodeID) (value.NodeID, error) {
 	name, err := f.r.ElementID(id)
 	if err != nil {
@@ -95,8 +100,9 @@ func (f *frame) copyOf(id value.NodeID) (value.NodeID, error) {
 		return 0, constraint(err)
 	}
 	props := []access.Prop{{Key: idKey, Value: free}}
+	given := f.uniqueKeys(id)
 	for _, k := range keys {
-		if k == idKey {
+		if k == idKey || given[k] {
 			continue
 		}
 		v, err := f.r.NodeProp(id, k)
@@ -114,6 +120,26 @@ func (f *frame) copyOf(id value.NodeID) (value.NodeID, error) {
 		return 0, err
 	}
 	return f.w.createNode(f.r.Labels(id, nil), props)
+}
+
+// uniqueKeys are the properties of a node that a constraint lets no other one have.
+func (f *frame) uniqueKeys(id value.NodeID) map[value.KeyID]bool {
+	indexes, ok := f.r.(access.Indexes)
+	if !ok {
+		return nil
+	}
+	out := map[value.KeyID]bool{}
+	for _, d := range indexes.Schema().All() {
+		last := d.Keys[len(d.Keys)-1] // of several, one that differs is enough
+		l, known := f.r.Label(d.Owner)
+		if d.Kind != schema.Unique || d.Edge || last == vocab.KeyContent || !known || !f.r.HasLabel(id, l) {
+			continue
+		}
+		if k, ok := f.r.Key(last); ok {
+			out[k] = true
+		}
+	}
+	return out
 }
 
 // settle does what supersession leaves to the end of a statement.
