@@ -267,25 +267,25 @@ func supersessionCases() []plantedCase {
 				[][2]string{{"v1", "active"}, {"v2", "superseded"}, {"v3", "active"}, {"f1", "forgotten"}, {"f2", "active"}},
 				[][2]string{{"v2", "v1"}, {"v3", "v2"}, {"f2", "f1"}},
 			},
-			status: "notice", ids: []string{"v1"}, note: "1 superseded memories that recall still finds", healed: "ok",
+			status: "notice", ids: []string{"v1"}, note: "a superseded memory that recall still finds", healed: "ok",
 		},
 		{
 			finding: "supersession", load: &imported{
 				[][2]string{{"v1", "superseded"}, {"v2", "superseded"}, {"v3", "superseded"}, {"below", "superseded"}, {"above", "active"}},
 				[][2]string{{"v2", "v1"}, {"v3", "v2"}, {"above", "v3"}, {"v1", "below"}, {"v1", "v3"}},
 			},
-			status: "defect", ids: []string{"v1", "v2", "v3"}, note: "1 circles", healed: "ok",
+			status: "defect", ids: []string{"v1", "v2", "v3"}, note: "a circle of memories", healed: "ok",
 			first:    "MATCH ({id: 'v1'})-[r:SUPERSEDES]->({id: 'v3'}) DELETE r", // the newest edge
 			measured: map[string]string{"circles": "1"},
 		},
 		{
 			finding: "supersession", load: &imported{[][2]string{{"v1", "superseded"}, {"w1", "superseded"}, {"w2", "active"}}, [][2]string{{"w2", "w1"}}},
-			status: "notice", ids: []string{"v1"}, note: "superseded, by nothing that is there", healed: "ok",
+			status: "notice", ids: []string{"v1"}, note: "a memory that says it was superseded, by nothing that is there", healed: "ok",
 		},
 		{
 			finding: "supersession", setup: append(chain[:1:1], "CREATE (:Memory {id: 'gone'}), (:Memory {id: 'w1'}), (:Memory {id: 'w2'})",
 				"CONTRADICT 'v1' WITH 'v2'", "CONTRADICT 'v3' WITH 'gone'", "FORGET 'gone'", "CONTRADICT 'w1' WITH 'w2'", "RESOLVE 'w1' OVER 'w2'"),
-			status: "notice", edges: []string{"v1-CONTRADICTS->v2"}, note: "1 contradictions that nobody settled", healed: "ok",
+			status: "notice", edges: []string{"v1-CONTRADICTS->v2"}, note: "a contradiction that nobody settled", healed: "ok",
 		},
 	}
 }

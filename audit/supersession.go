@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"engram/graph/value"
@@ -64,7 +65,10 @@ func (w *supersedeWork) end(f *Finding) error {
 	f.How = fmt.Sprintf("exact: over %d SUPERSEDES and %d CONTRADICTS edges and the status of %d nodes",
 		len(w.edges), len(w.against), a.tx.NodeCount(0))
 	longest, chains := w.chains()
-	circles := w.circles()
+	circles, err := w.circles()
+	if err != nil {
+		return err
+	}
 	open, err := w.open(f)
 	if err != nil {
 		return err
@@ -94,15 +98,20 @@ func (w *supersedeWork) end(f *Finding) error {
 
 func (w *supersedeWork) note(f *Finding, circles, open, alone, unsettled int) {
 	var parts []string
-	add := func(n int, format string) {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf(format, n))
+	add := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			parts = append(parts, one)
+		case n > 1:
+			parts = append(parts, strconv.Itoa(n)+" "+many)
 		}
 	}
-	add(circles, "%d circles of memories that supersede each other, so that none of them holds")
-	add(open, "%d superseded memories that recall still finds, and for their own words before their successors")
-	add(alone, "%d memories that say they were superseded, by nothing that is there")
-	add(unsettled, "%d contradictions that nobody settled: RESOLVE says which one holds")
+	add(circles, "a circle of memories that supersede each other, so that none of them holds",
+		"circles of memories that supersede each other, so that none of them holds")
+	add(open, "a superseded memory that recall still finds, and for its own words before its successor",
+		"superseded memories that recall still finds, and for their own words before their successors")
+	add(alone, "a memory that says it was superseded, by nothing that is there", "memories that say they were superseded, by nothing that is there")
+	add(unsettled, "a contradiction that nobody settled: RESOLVE says which one holds", "contradictions that nobody settled: RESOLVE says which one holds")
 	switch {
 	case circles > 0:
 		f.Status = Defect
@@ -115,7 +124,7 @@ func (w *supersedeWork) note(f *Finding, circles, open, alone, unsettled int) {
 		f.Note = "What was superseded has one successor that holds, and recall leaves it out."
 		return
 	}
-	f.Note = "There are " + strings.Join(parts, "; ") + "."
+	f.Note = "Found: " + strings.Join(parts, "; ") + "."
 }
 
 // chains walks down from every node, marks the edges that close a circle, and returns
@@ -180,9 +189,12 @@ func (w *supersedeWork) descend(root uint32) {
 
 // circles lists the nodes of circles, those that lead back to themselves, and finds
 // the edges that closed them: of each circle the newest one.
-func (w *supersedeWork) circles() int {
+func (w *supersedeWork) circles() (int, error) {
 	within := map[uint32]bool{}
 	for _, i := range slices.Sorted(maps.Keys(w.back)) {
+		if w.a.ctx.Err() != nil {
+			return 0, canceled(w.a.ctx)
+		}
 		e := w.edges[i]
 		// The circle is what leads from the end of the closing edge to its start.
 		down, up := w.reach(w.newer, e.to, false), w.reach(w.newer, e.from, true)
@@ -206,6 +218,9 @@ func (w *supersedeWork) circles() int {
 	})
 	before := map[uint32][]int{}
 	for _, i := range inside {
+		if w.a.ctx.Err() != nil {
+			return 0, canceled(w.a.ctx)
+		}
 		e := w.edges[i]
 		if w.reach(before, e.to, false)[e.from] {
 			w.closing = append(w.closing, i)
@@ -213,7 +228,7 @@ func (w *supersedeWork) circles() int {
 		}
 		before[e.from] = append(before[e.from], i)
 	}
-	return len(w.closing)
+	return len(w.closing), nil
 }
 
 // reach returns what a walk along some edges reaches, or with up against all.

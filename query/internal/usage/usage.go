@@ -82,8 +82,12 @@ func (c *counter) add(m Moment) {
 		c.firstSeq.Store(m.Seq)
 		c.firstAt.Store(m.At)
 	}
-	c.lastSeq.Store(m.Seq)
-	c.lastAt.Store(m.At)
+	if c.lastSeq.Load() != m.Seq { // looking is cheaper than writing
+		c.lastSeq.Store(m.Seq)
+	}
+	if c.lastAt.Load() != m.At {
+		c.lastAt.Store(m.At)
+	}
 }
 
 func (c *counter) uses() Uses {
@@ -124,7 +128,9 @@ func (t *Table) Ran(touched *Touched, seq uint64, at time.Time) {
 	for _, e := range touched.writes {
 		e.writes.add(m)
 	}
-	t.changed.Store(true)
+	if !t.changed.Load() {
+		t.changed.Store(true)
+	}
 }
 
 func (t *Table) begin(m Moment) {
