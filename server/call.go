@@ -265,6 +265,9 @@ func (c *call) patience() error {
 
 // audit logs that something may have been written, and by whom, without content.
 func (c *call) audit(err error) {
+	if c.route.scope == token.Read && !c.wrote.Any() {
+		return // it could have written, and did not
+	}
 	outcome := "ok"
 	if err != nil {
 		outcome = asProblem(err).Code

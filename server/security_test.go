@@ -509,6 +509,12 @@ func TestS18GenericErrors(t *testing.T) {
 			t.Errorf("the log tells %q", word)
 		}
 	}
+	before := strings.Count(log, `"msg":"write"`)
+	h.must("POST", "/v1/query", `{"statement":"MATCH (n) RETURN n"}`)
+	h.must("POST", "/v1/query", `{"statement":"CREATE (:N)"}`)
+	if n := strings.Count(h.log.String(), `"msg":"write"`) - before; n != 1 {
+		t.Errorf("a reading and a writing statement are told as %d writes", n)
+	}
 	if !strings.Contains(log, `"route":"/v1/remember"`) || !strings.Contains(log, `"token":"root"`) {
 		t.Errorf("the log does not tell of the write: %s", log)
 	}
