@@ -106,7 +106,7 @@ var mutations = []mutation{
 	{name: "telemetry counts", file: "audit/tiers.go", from: "slices.Contains(r.Labels, w.telemetry) && w.telemetry != 0", to: "false", run: "FindingsName", pkg: "."},
 	{name: "any tier will do", file: "audit/tiers.go", from: "|| !knownTier(name) {", to: "|| false {", run: "FindingsName", pkg: "."},
 	{name: "what is joined is mute", file: "audit/tiers.go", from: "if w.joined.has(r.slot) {", to: "if false {", run: "FindingsName", pkg: "."},
-	{name: "text does not matter", file: "audit/tiers.go", from: "if err == nil && !text {", to: "if err == nil {", run: "FindingsName", pkg: "."},
+	{name: "text does not matter", file: "audit/tiers.go", from: "if err == nil && !text {", to: "if _ = text; err == nil {", run: "FindingsName", pkg: "."},
 	{name: "what has no age is not stuck", file: "audit/tiers.go", from: "stuck = nil // nobody", to: "_ = stuck // nobody", run: "FindingsName", pkg: "."},
 	// value_execution_consistency
 	{name: "29 predictions are enough", file: "audit/values.go", from: "int64(len(predictions)) < need {", to: "int64(len(predictions)) < need-1 {", run: "FindingsName", pkg: "."},
