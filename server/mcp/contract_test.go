@@ -29,6 +29,7 @@ var contracts = map[string]func(*client){
 	"plan_work":          planWorkContract,
 	"review_backlog":     reviewBacklogContract,
 	"restructure_causal": restructureContract,
+	"structural_audit":   structuralAuditContract,
 }
 
 func TestContracts(t *testing.T) {

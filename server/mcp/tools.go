@@ -34,4 +34,5 @@ var nativeTools = []tool{
 	{name: "plan_work", folder: "tools", run: planWork, aliases: map[string]string{"description": "body", "links": "concerns"}},
 	{name: "review_backlog", folder: "tools", run: reviewBacklog},
 	{name: "restructure_causal", folder: "tools", run: restructureCausal, aliases: map[string]string{"node": "id"}},
+	{name: "structural_audit", folder: "tools", run: structuralAudit, aliases: map[string]string{"findings": "only"}},
 }

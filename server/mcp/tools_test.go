@@ -295,3 +295,22 @@ func restructureContract(c *client) {
 	c.want("the successor takes its part", c.one("MATCH ({id: 'n'})-[r:CAUSES]->({id: 'e'}) RETURN count(r)"), "1")
 	c.want("turned", c.one("MATCH ({id: 'soon'})-[r:CAUSES]->({id: 'late'}) RETURN count(r)"), "1")
 }
+
+func structuralAuditContract(c *client) {
+	c.do("CREATE (:Person {id: 'cy'})-[:KNOW]->(:Person {id: 'dee'})-[:KNOWS]->(:Person {id: 'eve'})-[:KNOWS]->(:Person {id: 'fay'}), (:Memory {id: 'lone', content: 'nothing joins me', tier: 'episodic'})")
+	got := c.call("structural_audit", m{"only": []string{"orphans_and_dangling", "tiers_and_decay"}, "suggest": true})
+	found := map[string]m{}
+	for _, f := range got["findings"].([]any) {
+		found[f.(m)["finding"].(string)] = f.(m)
+	}
+	c.want("total", []any{got["total"], len(found), got["more"]}, []any{2, 2, false})
+	c.want("the orphan", found["orphans_and_dangling"]["nodes"].([]any)[0].(m)["id"], "lone")
+	c.want("the tier", found["tiers_and_decay"]["status"], "notice")
+	c.want("a suggestion", found["tiers_and_decay"]["suggestions"], []string{"MATCH (m {id: 'lone'}) SET m.tier = 'Episodic'"})
+	c.says("the orphan", got["text"].(string), "[lone] nothing joins me")
+	if all := c.call("structural_audit", m{}); all["total"].(float64) < 8 || all["findings"].([]any)[0].(m)["suggestions"] != nil {
+		c.t.Errorf("all findings: %v", all["total"])
+	}
+	c.want("nothing is changed", c.one("MATCH (m {id: 'lone'}) RETURN m.tier"), "\"episodic\"")
+	c.says("no such finding", c.refused("structural_audit", m{"only": []string{"orphans"}}), "there is no finding")
+}
