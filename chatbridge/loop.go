@@ -31,7 +31,7 @@ var errSuspended = errors.New("suspended")
 // leg runs from a message or an answer to the end or the next suspension. It emits
 // exactly one terminal event, unless the run is suspended.
 func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
-	artefact := ""
+	artefact, rang := "", false // rang: a hard bell, of which only its event is kept
 	reply, err := func() (reply string, err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -39,6 +39,11 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 				err = fail("internal", "the run ended by a fault of the program")
 			}
 		}()
+		message, err := b.screen(ctx, s, s.Said)
+		if err != nil || message != "" {
+			rang = message != ""
+			return message, err
+		}
 		if len(b.wires) == 0 {
 			return b.fromMemory(ctx, run, s)
 		}
@@ -57,7 +62,9 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 	last, words := Event{Type: EventDone, Text: reply}, ""
 	if err == nil {
 		out.Status, out.Reply = "done", reply
-		if err := b.record(ctx, s, reply); err != nil {
+		if rang {
+			s.Prompt = ""
+		} else if err := b.record(ctx, s, reply); err != nil {
 			b.o.Log.Error("an answer was not stored", "run", s.ID)
 			out.Unsaved = true
 		}
@@ -75,7 +82,7 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 	after, cancel := afterwards(ctx)
 	defer cancel()
 	if _, err := b.one(after, "the run", eqlEnd, map[string]any{
-		"id": s.ID, "status": out.Status, "failure": words, "events": encoded(append(run.all(), run.next(last))), "artefact": artefact,
+		"id": s.ID, "status": out.Status, "failure": words, "events": encoded(append(run.all(), run.next(last))), "artefact": artefact, "forget": rang,
 	}); err != nil {
 		out.Unsaved = true
 	}

@@ -78,6 +78,9 @@ type Options struct {
 	// System is put before the system prompt.
 	System string
 	Limits Limits
+	// Phrases is the phrase file that distress is told by. nil: the one that is built in.
+	// With one that cannot be read, messages are refused.
+	Phrases []byte
 	// CommandTime bounds one command. 0: 60 s.
 	CommandTime time.Duration
 	// NoStream asks providers for whole replies.
@@ -95,10 +98,13 @@ type Options struct {
 type Bridge struct {
 	o     Options
 	wires []provider
-	files *box.Files
-	fetch *box.Fetcher
-	ctx   context.Context
-	stop  context.CancelCauseFunc
+	// phrases are nil in safe mode, for the reason that unsafe tells.
+	phrases *phraseFile
+	unsafe  error
+	files   *box.Files
+	fetch   *box.Fetcher
+	ctx     context.Context
+	stop    context.CancelCauseFunc
 
 	mu     sync.Mutex
 	closed bool
@@ -137,6 +143,10 @@ func New(o Options) (*Bridge, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	b := &Bridge{o: o, fetch: &box.Fetcher{Allow: o.AllowAddresses}, live: map[string]*Run{}}
+	if o.Phrases == nil {
+		o.Phrases = defaultPhrases
+	}
+	b.phrases, b.unsafe = parsePhrases(o.Phrases)
 	names := map[string]bool{}
 	for _, p := range o.Providers {
 		if p.Name == "" || p.Model == "" || names[p.Name] {

@@ -45,7 +45,7 @@ type Answer struct {
 
 // Refusal is an answer or a message that cannot be taken. Nothing was changed.
 type Refusal struct {
-	// Code is busy, pending, unknown_call, used_call, ambiguous, changed, invalid or closed.
+	// Code is busy, pending, unknown_call, used_call, ambiguous, changed, invalid, closed or safe_mode.
 	Code string
 	Text string
 }
@@ -59,6 +59,9 @@ func refuse(code, format string, args ...any) error {
 
 // Send begins a run, which goes on after ctx ends.
 func (b *Bridge) Send(ctx context.Context, m Message) (*Run, error) {
+	if b.phrases == nil {
+		return nil, b.safeMode()
+	}
 	if strings.TrimSpace(m.Text) == "" {
 		return nil, refuse("invalid", "the message is empty")
 	}
@@ -69,7 +72,7 @@ func (b *Bridge) Send(ctx context.Context, m Message) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &state{ID: run.ID, Conversation: m.Conversation, Prompt: m.Text, AskAll: m.AskAll, NoTools: m.NoTools}
+	s := &state{ID: run.ID, Conversation: m.Conversation, Prompt: m.Text, Said: m.Text, AskAll: m.AskAll, NoTools: m.NoTools}
 	if err := b.begin(ctx, s); err != nil {
 		b.release(run)
 		return nil, err
@@ -77,6 +80,10 @@ func (b *Bridge) Send(ctx context.Context, m Message) (*Run, error) {
 	run.emit(Event{Type: EventStarted})
 	b.start(run, s)
 	return run, nil
+}
+
+func (b *Bridge) safeMode() error {
+	return refuse("safe_mode", "chat is off: the phrase file cannot be read (%v); memory works on", b.unsafe)
 }
 
 func (b *Bridge) begin(ctx context.Context, s *state) error {
@@ -191,6 +198,9 @@ func (b *Bridge) Events(ctx context.Context, run string, after int) ([]Event, er
 
 // Answer answers a call and goes on with its run, on the wire it was suspended on.
 func (b *Bridge) Answer(ctx context.Context, a Answer) (*Run, error) {
+	if b.phrases == nil {
+		return nil, b.safeMode()
+	}
 	if a.Remember != "" && (!a.Approve || a.Remember != "conversation" && a.Remember != "always") {
 		return nil, refuse("invalid", "remember is conversation or always, with an approval")
 	}
@@ -294,9 +304,9 @@ func (b *Bridge) verdict(ctx context.Context, s *state, a Answer) error {
 	case a.Approve:
 		used.Status = "approved"
 	case a.Result != nil:
-		used.Status, used.Result = "ok", *a.Result
+		used.Status, used.Result, s.Said = "ok", *a.Result, *a.Result
 	default:
-		used.Status, used.Result = "denied", "The person denied this call."
+		used.Status, used.Result, s.Said = "denied", "The person denied this call.", a.Words
 		if a.Words != "" {
 			used.Result += " They said: " + a.Words
 		}

@@ -22,6 +22,8 @@ type state struct {
 	Wire         string            `json:"wire"`
 	Model        string            `json:"model"`
 	System       string            `json:"system"`
+	Said         string            `json:"-"` // by a person, since the last leg
+	Guidance     string            `json:"-"`
 	Window       []turn            `json:"-"` // what was said before
 	Messages     []json.RawMessage `json:"messages"`
 	Calls        []wire.Call       `json:"calls,omitempty"`    // of the last reply
@@ -66,7 +68,8 @@ RETURN r.id AS id, r.call_id AS call, r.state AS state ORDER BY r.id`
 	eqlGiveUp = `MATCH (c:Conversation {id: $id})-[:HAS_RUN]->(r:Run) WHERE r.status = 'pending'
 SET r.status = 'failed', r.failure = 'cancelled: the call was never answered' REMOVE r.state, r.call_id RETURN r.id AS id`
 	eqlRelease = `MATCH (r:Run {id: $id}) SET r.status = 'pending', r.call_id = $call RETURN r.id AS id`
-	eqlEnd     = `MATCH (r:Run {id: $id}) SET r.status = $status, r.failure = $failure, r.events = $events, r.artefact = $artefact REMOVE r.state, r.call_id
+	eqlEnd     = `MATCH (r:Run {id: $id}) SET r.status = $status, r.failure = $failure, r.events = $events, r.artefact = $artefact,
+r.prompt = CASE WHEN $forget THEN null ELSE r.prompt END REMOVE r.state, r.call_id
 RETURN r.id AS id`
 	eqlTurns = `MATCH (c:Conversation {id: $id})-[:CONTAINS]->(t:Turn) RETURN t.role AS role, t.text AS text, t.receipt AS receipt, t.number AS number
 ORDER BY t.number DESC LIMIT $limit`

@@ -50,6 +50,9 @@ func (b *Bridge) prepare(ctx context.Context, s *state) error {
 	if b.files != nil && !s.NoTools {
 		fmt.Fprintf(&p, "The workspace is %s; paths are relative to it.\n", b.files.Dir())
 	}
+	if s.Guidance != "" {
+		p.WriteString(s.Guidance + "\n")
+	}
 	for _, t := range s.Window {
 		if t.Receipt != "" {
 			fmt.Fprintf(&p, "What ran for your message %d, as the program recorded it: %s\n", t.Number, t.Receipt)

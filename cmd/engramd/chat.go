@@ -23,6 +23,7 @@ type chatCommand struct {
 	BaseURL      string   `name:"base-url" help:"Address of the first provider, with /v1 at its end or without." env:"ENGRAM_LLM_BASE_URL" placeholder:"URL"`
 	Wire         string   `help:"What the first provider speaks: anthropic or openai." enum:",anthropic,openai" default:"" env:"ENGRAM_LLM_WIRE" placeholder:"WIRE"`
 	Workspace    string   `help:"Folder of the tools for files and commands; without it they are not offered." placeholder:"DIR"`
+	Phrases      string   `help:"Phrase file that distress is told by; without it the one that is built in." env:"ENGRAM_PHRASES" placeholder:"FILE"`
 	Conversation string   `help:"Go on with this conversation." short:"c" placeholder:"ID"`
 	List         bool     `help:"List the conversations, and end."`
 	AskAll       bool     `help:"Ask before every call of a tool, also of what only reads."`
@@ -138,8 +139,14 @@ func (c *chatCommand) Run(a *app) error {
 	if len(providers) == 0 && !c.List {
 		providers = ollama(a.ctx)
 	}
+	var phrases []byte
+	if c.Phrases != "" {
+		if phrases, err = os.ReadFile(c.Phrases); err != nil {
+			phrases = []byte{} // chat refuses then, and tells why
+		}
+	}
 	return a.withNamespace(writing, func(db *engram.DB) (err error) {
-		b, err := chatbridge.New(chatbridge.Options{Memory: chatMemory{db}, Providers: providers, Workspace: c.Workspace, NoStream: c.NoStream})
+		b, err := chatbridge.New(chatbridge.Options{Memory: chatMemory{db}, Providers: providers, Workspace: c.Workspace, NoStream: c.NoStream, Phrases: phrases})
 		if err != nil {
 			return &usageError{err}
 		}

@@ -78,6 +78,9 @@ func TestChat(t *testing.T) {
 	if code, _, errOut := chat("", "ASK-FOREVER"); code != exitLimit || !strings.Contains(errOut, "the limit of 12 rounds is met") {
 		t.Errorf("a ceiling: exit %d, %q", code, errOut)
 	}
+	if code, _, errOut := chat("", "--phrases", filepath.Join(dir, "none.json"), "x"); code != exitRefused || !strings.Contains(errOut, "chat is off: the phrase file cannot be read") {
+		t.Errorf("safe mode: exit %d, %q", code, errOut)
+	}
 	for _, args := range [][]string{{"--json"}, {"--list", "x"}, {"--wire", "smoke", "x"}, {"--provider", "a,a", "x"}, {"--workspace", filepath.Join(dir, "none"), "x"}} {
 		if code, _, errOut := chat("", args...); code != exitUsage {
 			t.Errorf("%q: exit %d, %q", args, code, errOut)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"engram"
+	"engram/chatbridge"
 	"engram/server/client"
 )
 
@@ -63,6 +64,10 @@ func report(w io.Writer, err error) int {
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return exitUsage
+	}
+	var chat *chatbridge.Refusal
+	if errors.As(err, &chat) {
+		return exitRefused
 	}
 	var limit *limitError
 	if errors.As(err, &limit) {
