@@ -255,10 +255,10 @@ func supersessionCases() []plantedCase {
 			finding: "supersession", setup: chain, status: "ok", note: "recall leaves it out",
 			measured: map[string]string{"superseded": "2", "chains": "1", "longest_chain": "3", "circles": "0", "still_recalled": "0"},
 		},
-		{ // the newer ones were made first
+		{ // the edges at the top of the chain come first
 			finding: "supersession", setup: []string{
 				"CREATE (:Memory {id: 'w1'}), (:Memory {id: 'w2'}), (:Memory {id: 'w3'}), (:Memory {id: 'w4'})",
-				"SUPERSEDE 'w4' BY 'w3'", "SUPERSEDE 'w3' BY 'w2'", "SUPERSEDE 'w2' BY 'w1'",
+				"SUPERSEDE 'w2' BY 'w1'", "SUPERSEDE 'w3' BY 'w2'", "SUPERSEDE 'w4' BY 'w3'",
 			},
 			status: "ok", note: "one successor that holds", measured: map[string]string{"chains": "1", "longest_chain": "4"},
 		},

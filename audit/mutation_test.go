@@ -139,7 +139,7 @@ var mutations = []mutation{
 		return`, to: `if false {
 		return`, run: "FindingsName", pkg: "."},
 	{name: "torn JSON is an origin", file: "audit/provenance.go", from: "!json.Valid([]byte(s)):", to: "false:", run: "FindingsName", pkg: "."},
-	{name: "receipts point anywhere", file: "audit/provenance.go", from: "if there == 0 {", to: "if false {", run: "FindingsName", pkg: "."},
+	{name: "receipts point anywhere", file: "audit/provenance.go", from: "if there == 0 {", to: "if _ = there; false {", run: "FindingsName", pkg: "."},
 	{name: "any text is a receipt", file: "audit/provenance.go", from: "} else if r.Version == 0 {", to: "} else if false {", run: "FindingsName", pkg: "."},
 	{name: "verdicts may judge each other", file: "audit/provenance.go", from: "!w.a.shape.HasLabelSlot(h.Node, w.verdict) && ", to: "", run: "FindingsName", pkg: "."},
 	{name: "absence is never a gap", file: "audit/provenance.go", from: "mixed := w.present > 0 && len(w.absent) > 0", to: "mixed := false", run: "FindingsName", pkg: "."},
