@@ -98,7 +98,7 @@ func mix(parts []uint64) uint64 {
 }
 
 // factors are the multipliers of the hash functions, all odd.
-var factors = func() (f [bands * bandRows]uint64) {
+var factors = func() (f [bands * bandRows / 2]uint64) {
 	h := uint64(fnvOffset)
 	for i := range f {
 		h = mix([]uint64{h, uint64(i)})
@@ -114,8 +114,11 @@ func bandKeys(shingles []uint64) (keys [bands]uint32) {
 		least[i] = ^uint32(0)
 	}
 	for _, x := range shingles {
-		for i := range least {
-			least[i] = min(least[i], uint32(x*factors[i]>>32))
+		for i := 0; i < len(least); i += 2 {
+			// The order is that of the upper bits, so one product is two hash functions.
+			p := x * factors[i/2]
+			least[i] = min(least[i], uint32(p>>32))
+			least[i+1] = min(least[i+1], uint32(p>>16))
 		}
 	}
 	for b := range keys {
