@@ -112,16 +112,28 @@ func TestMemoryIsRecalled(t *testing.T) {
 // those that other sessions make.
 func TestMemoryResource(t *testing.T) {
 	c := newClient(t, mcp.Options{Compat: "memory"})
-	updated := make(chan string, 10)
+	updated := make(chan string, 20_000)
 	watcher := dial(t, c.server, "", &sdk.ClientOptions{
 		ResourceUpdatedHandler: func(_ context.Context, req *sdk.ResourceUpdatedNotificationRequest) { updated <- req.Params.URI },
 	})
 	if err := watcher.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "memory://knowledge-graph"}); err != nil {
 		t.Fatal(err)
 	}
-	c.call("create_entities", m{"entities": []m{{"name": "A", "entityType": "t", "observations": []string{"x"}}}})
-	if uri := <-updated; uri != "memory://knowledge-graph" {
-		t.Errorf("updated: %s", uri)
+	// Subscribing ends when the request is sent, not when the server has it: another
+	// call that changes nothing tells again.
+	for calls, told := 0, false; !told; calls++ {
+		if calls == 10_000 {
+			t.Fatal("nothing is told of a change")
+		}
+		c.call("create_entities", m{"entities": []m{{"name": "A", "entityType": "t", "observations": []string{"x"}}}})
+		select {
+		case uri := <-updated:
+			told = true
+			if uri != "memory://knowledge-graph" {
+				t.Errorf("updated: %s", uri)
+			}
+		default:
+		}
 	}
 	res, err := watcher.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "memory://knowledge-graph"})
 	want := "{\n  \"entities\": [\n    {\n      \"name\": \"A\",\n      \"entityType\": \"t\",\n      \"observations\": [\n        \"x\"\n      ]\n    }\n  ],\n  \"relations\": []\n}"
