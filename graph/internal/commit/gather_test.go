@@ -15,16 +15,22 @@ func ticking() func() time.Time {
 	return func() time.Time { return time.Unix(3600*hours.Add(1), 0) }
 }
 
+// waitedFor opens an engine in which somebody seems to wait for the right to write
+// as long as fewer transactions pend than are expected.
+func waitedFor(t *testing.T) (e *Engine[int], expect *atomic.Int64) {
+	expect = &atomic.Int64{}
+	waiting := func() int { return int(max(expect.Load()-int64(e.backlog()), 0)) }
+	e = openMem(t, Options[int]{Waiting: waiting, MaxGroupWait: time.Hour, Now: ticking()})
+	return e, expect
+}
+
 // TestAGroupWaitsForWhoIsAboutToWrite lets three transactions end while somebody
 // waits for the right to write: they become durable together once nobody waits.
 func TestAGroupWaitsForWhoIsAboutToWrite(t *testing.T) {
-	var waiting atomic.Int64
-	e := openMem(t, Options[int]{Waiting: func() int { return int(waiting.Load()) }, MaxGroupWait: time.Hour, Now: ticking()})
+	e, expect := waitedFor(t)
 	commit(t, e, "a", "1") // there is a last Apply now, and it took an hour
-	waiting.Store(1)
-	tickets := []*Ticket{begin(t, e, "b", "1"), begin(t, e, "c", "1")}
-	waiting.Store(0)
-	tickets = append(tickets, begin(t, e, "d", "1"))
+	expect.Store(3)
+	tickets := []*Ticket{begin(t, e, "b", "1"), begin(t, e, "c", "1"), begin(t, e, "d", "1")}
 	for _, ticket := range tickets {
 		committed(t, ticket)
 	}
@@ -72,19 +78,14 @@ func TestTapSeesWhatIsCommitted(t *testing.T) {
 // TestAGroupWaitsForThoseOfTheLast has two writers in one group: the next group
 // waits for the second of them to come again, and the one after for nobody else.
 func TestAGroupWaitsForThoseOfTheLast(t *testing.T) {
-	var waiting atomic.Int64
-	e := openMem(t, Options[int]{Waiting: func() int { return int(waiting.Load()) }, MaxGroupWait: time.Hour, Now: ticking()})
+	e, expect := waitedFor(t)
 	commit(t, e, "a", "1")
-	for range 3 {
-		waiting.Store(1)
+	for _, n := range []int64{2, 0, 0, 0} { // after the first time nobody waits for the slot
+		expect.Store(n)
 		first := begin(t, e, "b", "1")
-		waiting.Store(0)
 		committed(t, begin(t, e, "c", "1"))
 		committed(t, first)
 	}
-	first := begin(t, e, "b", "1") // nobody waits for the slot
-	committed(t, begin(t, e, "c", "1"))
-	committed(t, first)
 	if s := e.Stats(); s.Groups != 5 || s.Commits != 9 {
 		t.Errorf("%d transactions in %d groups; want 9 in 5", s.Commits, s.Groups)
 	}
