@@ -27,10 +27,14 @@ func (a *audit) texts() *textScan {
 }
 
 // begin looks at the vectors before the pass over the records, which then sees whose text
-// has none.
+// has none. Of a graph that is open for reading only nothing is told of its indexes, so
+// that its texts need no look either.
 func (t *textScan) begin() {
 	c := &census{have: newBits(t.a.shape.Slots()), certain: true}
 	t.vector = c
+	if t.a.tx.OnlyReads() {
+		return
+	}
 	var waiting []value.NodeID
 	c.model, waiting, c.err = t.a.tx.IndexedVectors(func(id value.NodeID) { t.count(c, id, "vector") })
 	for _, id := range waiting {
