@@ -670,6 +670,21 @@ func TestAuditKeepsToItsBudget(t *testing.T) {
 	}
 }
 
+// TestAuditCostsStepsByNodes: a graph of 3,000 texts is audited within a hundred steps
+// a node, so that one of a million stays within the budget that statements have.
+func TestAuditCostsStepsByNodes(t *testing.T) {
+	const nodes = 3000
+	db, err := engram.OpenMemory(&engram.Options{Now: auditNow, StatementSteps: 100 * nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	query(t, db, fmt.Sprintf("UNWIND range(1, %d) AS i CREATE (:N {content: 'qzx' + i + ' the garden number ' + i + ' by the river'})", nodes), nil)
+	if _, err := db.Query(context.Background(), "AUDIT STRUCTURE", nil); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAuditByProgram(t *testing.T) {
 	ctx := context.Background()
 	db := auditDB(t, "CREATE (:A {id: 'a'})-[:RELATED]->(:B), (:C {id: 'c'})")

@@ -274,7 +274,7 @@ func (w *duplicateWork) same(g *groups) error {
 			}
 			w.sameHash(g, docs)
 		}
-		if i = j; w.a.ctx.Err() != nil {
+		if i = j; w.a.stopped() {
 			return canceled(w.a.ctx)
 		}
 	}

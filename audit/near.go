@@ -61,7 +61,7 @@ func (n *nearWork) run() error {
 
 // bucket compares documents that share a key.
 func (n *nearWork) bucket(keys []uint64) error {
-	if n.w.a.ctx.Err() != nil {
+	if n.w.a.stopped() {
 		return canceled(n.w.a.ctx)
 	}
 	if len(keys) <= allPairs {

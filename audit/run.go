@@ -23,6 +23,7 @@ type audit struct {
 	stray  []value.NodeID       // with a record, but not in the topology
 
 	thresholds map[string]float64
+	looks      int // since the run began
 }
 
 // node is a node as the pass over the topology sees it.
@@ -120,6 +121,13 @@ func (a *audit) readThresholds() {
 
 // checkEvery is after how many elements a run looks whether it was cancelled.
 const checkEvery = 1024
+
+// stopped reports whether the run was cancelled. It looks now and then only, so that
+// it may be asked for every element: to look counts as checkEvery steps of a statement.
+func (a *audit) stopped() bool {
+	a.looks++
+	return a.looks%checkEvery == 0 && a.ctx.Err() != nil
+}
 
 // over calls fn for all living nodes in ascending order of id.
 func (a *audit) over(fn func(n node)) error {

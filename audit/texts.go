@@ -137,7 +137,7 @@ func (t *textScan) judge(c *census, index string, rest []uint32, could func(valu
 		}
 	}
 	for _, s := range rest {
-		if t.a.ctx.Err() != nil {
+		if t.a.stopped() {
 			c.err = canceled(t.a.ctx)
 			return
 		}
