@@ -165,6 +165,7 @@ func (p *promotion) order(cs []Candidate) {
 		return 1
 	})
 	p.at = make(map[ID]int, len(cs))
+	p.cs, p.out = make([]Candidate, 0, len(cs)), make([]Decision, 0, len(cs))
 	for i, o := range order {
 		id := cs[o.place].ID
 		p.cs = append(p.cs, cs[o.place])

@@ -95,10 +95,13 @@ func (p *promotion) less(a, b activation.ID) bool { return p.r.ids.less(nodeOf(a
 // promoted or be among the rows.
 func (p *promotion) gather(limit int) error {
 	nodes := p.r.spread.Nodes
-	queue := boundQueue{items: make([]bounded, len(nodes))}
+	b := spareBuffers.Get().(*buffers)
+	defer spareBuffers.Put(b)
+	b.bounds = b.bounds[:0]
 	for i, a := range nodes {
-		queue.items[i] = bounded{a.Activation, int32(i)}
+		b.bounds = append(b.bounds, bounded{a.Activation, int32(i)})
 	}
+	queue := boundQueue{items: b.bounds}
 	queue.build()
 	most := 1.0
 	if p.r.weigher != nil {
@@ -106,6 +109,7 @@ func (p *promotion) gather(limit int) error {
 	}
 	rules := &p.r.t.Promotion
 	last, counted := 0.0, 0 // the weight of the last row, of the first counted candidates
+	p.cs = make([]activation.Candidate, 0, min(len(nodes), firstCandidates))
 	strongest := 0.0
 	for queue.next() {
 		a := nodes[queue.top().index]
@@ -126,6 +130,9 @@ func (p *promotion) gather(limit int) error {
 	}
 	return nil
 }
+
+// firstCandidates is for how many candidates there is room at first.
+const firstCandidates = 128
 
 // least is the lowest threshold that any node could have.
 func (p *promotion) least() float64 {

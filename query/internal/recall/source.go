@@ -41,6 +41,7 @@ type source struct {
 type buffers struct {
 	adjacent []value.Weighted
 	edges    []activation.Edge
+	bounds   []bounded
 }
 
 var spareBuffers = sync.Pool{New: func() any { return &buffers{} }}
