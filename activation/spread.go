@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"sync"
 )
 
 // Result is what a spread left behind.
@@ -22,35 +21,6 @@ type Result struct {
 	EdgesFollowed int
 
 	*scratch
-}
-
-// scratch is the memory of a spread, kept for the next one: it would be most of what
-// a spread allocates.
-type scratch struct {
-	nodes     []state
-	index     table
-	activated []Activated
-	factors   []uint64
-	sorted    []uint64
-	ids       []ID
-}
-
-var scratches = sync.Pool{New: func() any { return &scratch{} }}
-
-func newResult() *Result {
-	s := scratches.Get().(*scratch)
-	s.nodes, s.activated = s.nodes[:0], s.activated[:0]
-	s.index.clear()
-	return &Result{scratch: s}
-}
-
-// Release gives the memory of the result back. It is not to be used afterwards,
-// nor is Nodes. Not calling it costs time, nothing else.
-func (r *Result) Release() {
-	if r.scratch != nil {
-		scratches.Put(r.scratch)
-		r.scratch, r.Nodes = nil, nil
-	}
 }
 
 // state is what is known of a touched node. Amounts are in units of 1/one.
@@ -388,39 +358,6 @@ func (s *spread) factor(e Edge) uint64 {
 		f = min(f*min(max(s.p.Factor(s.step, e.Type, e.Out), 0), factorMax), factorMax)
 	}
 	return uint64(f * float64(factorOne))
-}
-
-// nthLargest returns what stands at place n, from 1, of values in falling order. It
-// reorders them (Hoare's quickselect, 1961).
-func nthLargest(values []uint64, n int) uint64 {
-	low, high := 0, len(values)-1
-	for low < high {
-		a, b, c := values[low], values[(low+high)/2], values[high]
-		pivot := max(min(a, b), min(max(a, b), c))
-		i, j := low, high
-		for i <= j {
-			for values[i] > pivot {
-				i++
-			}
-			for values[j] < pivot {
-				j--
-			}
-			if i <= j {
-				values[i], values[j] = values[j], values[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case n-1 <= j:
-			high = j
-		case n-1 >= i:
-			low = i
-		default:
-			return values[n-1]
-		}
-	}
-	return values[n-1]
 }
 
 type strongest struct {

@@ -2,20 +2,12 @@ package knowledge_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
 	"engram"
 	"engram/server/internal/knowledge"
 )
-
-const file = `{"type":"entity","name":"Ann","entityType":"person","observations":["Likes tea","Likes tea"]}
-
-{"type":"entity","name":"Acme","entityType":"firm","observations":[]}
-{"type":"relation","from":"Ann","to":"Acme","relationType":"works at"}
-{"type":"relation","from":"Ann","to":"Nowhere","relationType":"lives in"}
-`
 
 func open(t *testing.T) (*engram.DB, func(context.Context, func(knowledge.Querier) error) error) {
 	t.Helper()
@@ -29,42 +21,35 @@ func open(t *testing.T) (*engram.DB, func(context.Context, func(knowledge.Querie
 	}
 }
 
-// TestFile holds that a file of the reference server comes in whole, and again
-// changes nothing.
-func TestFile(t *testing.T) {
+// TestAgain holds that what comes in again changes nothing, and of what has more only
+// that is added.
+func TestAgain(t *testing.T) {
 	db, update := open(t)
-	g, err := knowledge.ReadFile(strings.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []knowledge.Counts{{2, 2, 2, 2, 2, 2}, {2, 0, 2, 0, 2, 0}} {
-		c, err := knowledge.Merge(t.Context(), g, update)
-		if err != nil || c != want {
-			t.Errorf("time %d: %+v, %v", i, c, err)
+	entities := []knowledge.Entity{{Name: "Ann", EntityType: "person", Observations: []string{"Likes tea", "Likes tea"}}, {Name: "Acme", EntityType: "firm"}}
+	relations := []knowledge.Relation{{From: "Ann", To: "Acme", RelationType: "works at"}, {From: "Ann", To: "Nowhere", RelationType: "lives in"}}
+	more := []knowledge.Observations{{EntityName: "Ann", Contents: []string{"Likes tea", "Likes trams"}}}
+	for i, want := range [][3]int{{2, 2, 1}, {0, 0, 0}} {
+		var got [3]int
+		err := update(t.Context(), func(q knowledge.Querier) error {
+			made, err := knowledge.CreateEntities(t.Context(), q, entities)
+			if err != nil {
+				return err
+			}
+			joined, err := knowledge.CreateRelations(t.Context(), q, relations)
+			if err != nil {
+				return err
+			}
+			added, err := knowledge.AddObservations(t.Context(), q, more)
+			got = [3]int{len(made), len(joined), len(added[0].Contents)}
+			return err
+		})
+		if err != nil || got != want {
+			t.Errorf("time %d: entities, relations and observations %v, %v; want %v", i, got, err, want)
 		}
 	}
-	g.Entities[0].Observations = append(g.Entities[0].Observations, "Likes trams")
-	c, err := knowledge.Merge(t.Context(), g, update)
-	if err != nil || c.NewObservations != 1 || c.NewEntities != 0 {
-		t.Errorf("with more: %+v, %v", c, err)
-	}
-	again, err := knowledge.Read(t.Context(), db)
-	if err != nil || len(again.Entities) != 2 || strings.Join(again.Entities[0].Observations, "|") != "Likes tea|Likes tea|Likes trams" || len(again.Relations) != 2 || again.Relations[1].To != "Nowhere" {
-		t.Errorf("%+v, %v", again, err)
-	}
-}
-
-func TestFileErrors(t *testing.T) {
-	for text, says := range map[string]string{
-		"{}": "line 1: want", file + "x": "line 6: this is no JSON object", "[]": "line 1: this is no JSON object",
-		`{"type":"entity","name":5}`: "line 1: this is no JSON object", `{"type":"relation","from":"a","to":"b"}`: "line 1: want",
-		"\n" + `{"type":"entity","name":"` + strings.Repeat("x", 17<<20) + `"}`: "line 2: it is longer than 16 MiB",
-	} {
-		_, err := knowledge.ReadFile(strings.NewReader(text))
-		var line *knowledge.LineError
-		if !errors.As(err, &line) || !strings.HasPrefix(err.Error(), says) {
-			t.Errorf("%.40q: %v", text, err)
-		}
+	g, err := knowledge.Read(t.Context(), db)
+	if err != nil || len(g.Entities) != 2 || strings.Join(g.Entities[0].Observations, "|") != "Likes tea|Likes tea|Likes trams" || len(g.Relations) != 2 || g.Relations[1].To != "Nowhere" {
+		t.Errorf("%+v, %v", g, err)
 	}
 }
 
@@ -77,7 +62,14 @@ func TestNames(t *testing.T) {
 		g.Entities = append(g.Entities, knowledge.Entity{Name: n, EntityType: n, Observations: []string{n + "!"}})
 		g.Relations = append(g.Relations, knowledge.Relation{From: n, To: "a", RelationType: "`x` " + n[:min(len(n), 10)]})
 	}
-	if _, err := knowledge.Merge(t.Context(), g, update); err != nil {
+	err := update(t.Context(), func(q knowledge.Querier) error {
+		if _, err := knowledge.CreateEntities(t.Context(), q, g.Entities); err != nil {
+			return err
+		}
+		_, err := knowledge.CreateRelations(t.Context(), q, g.Relations)
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for i, n := range names {
