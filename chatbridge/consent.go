@@ -36,7 +36,7 @@ type decision struct {
 func (b *Bridge) decide(ctx context.Context, s *state, c wire.Call) decision {
 	d := decision{tier: TierEscalate, shown: box.Visible(c.Arguments)}
 	for _, t := range b.tools() {
-		if t.name == c.Name && !s.NoTools {
+		if t.name == c.Name && !s.NoTools && !slices.Contains(s.Without, t.name) {
 			d.tool = &t
 		}
 	}

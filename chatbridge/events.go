@@ -83,17 +83,19 @@ type Pending struct {
 // Outcome is how a run, or a leg of it, ended.
 type Outcome struct {
 	// Status is done, pending or failed.
-	Status       string   `json:"status"`
-	Conversation string   `json:"conversation_id"`
-	Run          string   `json:"run_id"`
-	Reply        string   `json:"reply,omitempty"`
-	Model        string   `json:"model,omitempty"`
-	Provider     string   `json:"provider,omitempty"`
-	ToolsUsed    []Used   `json:"tools_used"`
-	Sources      []string `json:"sources"`
-	Usage        Usage    `json:"usage"`
-	Pending      *Pending `json:"tool_pending,omitempty"`
-	Failure      *Failure `json:"failure,omitempty"`
+	Status       string `json:"status"`
+	Conversation string `json:"conversation_id"`
+	Run          string `json:"run_id"`
+	Reply        string `json:"reply,omitempty"`
+	Model        string `json:"model,omitempty"`
+	Provider     string `json:"provider,omitempty"`
+	// Agentic: the model had tools.
+	Agentic   bool     `json:"agentic"`
+	ToolsUsed []Used   `json:"tools_used"`
+	Sources   []string `json:"sources"`
+	Usage     Usage    `json:"usage"`
+	Pending   *Pending `json:"tool_pending,omitempty"`
+	Failure   *Failure `json:"failure,omitempty"`
 	// Unsaved: the answer could not be stored.
 	Unsaved bool `json:"unsaved,omitempty"`
 }
@@ -105,7 +107,9 @@ type Run struct {
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	begun  bool // guarded by the bridge
 	mu     sync.Mutex
+	first  int // the number of the last event before this leg
 	events []Event
 	more   chan struct{} // closed when there are more events, or the end
 	out    *Outcome
@@ -116,11 +120,7 @@ type Run struct {
 func (r *Run) Next(ctx context.Context, after int) ([]Event, error) {
 	for {
 		r.mu.Lock()
-		i := len(r.events)
-		for i > 0 && r.events[i-1].Seq > after {
-			i--
-		}
-		events, more, ended := r.events[i:len(r.events):len(r.events)], r.more, r.out != nil
+		events, more, ended := r.sinceLocked(after), r.more, r.out != nil
 		r.mu.Unlock()
 		switch {
 		case len(events) > 0:
@@ -180,16 +180,37 @@ func (r *Run) emit(e Event) {
 	r.more = make(chan struct{})
 }
 
-func (r *Run) all() []Event {
+func (r *Run) all() []Event { return r.Events(0) }
+
+// Events are those so far after a number. Unlike Next it does not wait.
+func (r *Run) Events(after int) []Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.events[:len(r.events):len(r.events)]
+	return r.sinceLocked(after)
+}
+
+func (r *Run) sinceLocked(after int) []Event {
+	i := len(r.events)
+	for i > 0 && r.events[i-1].Seq > after {
+		i--
+	}
+	return r.events[i:len(r.events):len(r.events)]
 }
 
 func (r *Run) restore(events []Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = events
+	if n := len(events); n > 0 {
+		r.first = events[n-1].Seq
+	}
+}
+
+// First is the number after which the events of this leg come, 0 for those of a message.
+func (r *Run) First() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.first
 }
 
 func (r *Run) end(out *Outcome) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"engram/chatbridge/internal/box"
@@ -51,7 +52,7 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 	}()
 	out = &Outcome{
 		Conversation: s.Conversation, Run: s.ID, Model: s.Model, Provider: s.Provider, ToolsUsed: append([]Used{}, s.Used...), Sources: append([]string{}, s.Sources...),
-		Usage: s.Usage,
+		Usage: s.Usage, Agentic: len(b.wires) > 0 && !s.NoTools,
 	}
 	if errors.Is(err, errSuspended) {
 		if err = b.suspend(ctx, run, s); err == nil {
@@ -255,7 +256,7 @@ func (b *Bridge) ask(ctx context.Context, run *Run, s *state, p *provider, hold 
 		Stream: !b.o.NoStream, WebSearch: b.o.WebSearch && !s.NoTools,
 	}
 	if !s.NoTools {
-		r.Tools = b.offered()
+		r.Tools = slices.DeleteFunc(b.offered(), func(t wire.Tool) bool { return slices.Contains(s.Without, t.Name) })
 	}
 	reply, err := p.Ask(ctx, r, hold.add)
 	if err != nil {

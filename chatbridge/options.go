@@ -109,6 +109,7 @@ type Bridge struct {
 	mu     sync.Mutex
 	closed bool
 	live   map[string]*Run // by conversation
+	watch  watchers
 	runs   sync.WaitGroup
 }
 
@@ -142,7 +143,7 @@ func New(o Options) (*Bridge, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	b := &Bridge{o: o, fetch: &box.Fetcher{Allow: o.AllowAddresses}, live: map[string]*Run{}}
+	b := &Bridge{o: o, fetch: &box.Fetcher{Allow: o.AllowAddresses}, live: map[string]*Run{}, watch: watchers{}}
 	if o.Phrases == nil {
 		o.Phrases = defaultPhrases
 	}

@@ -19,6 +19,10 @@ type Message struct {
 	AskAll bool
 	// NoTools offers no tools.
 	NoTools bool
+	// Without are tools that are neither offered nor run, by name.
+	Without []string
+	// Owner of a conversation that the message begins; see Bridge.Owner. Empty: nobody.
+	Owner string
 }
 
 // Answer answers a call that waits for consent.
@@ -41,6 +45,8 @@ type Answer struct {
 	// Prefix is, with Remember, the beginning of a command, typed by the person, that
 	// is allowed with anything behind.
 	Prefix []string
+	// Without are tools that what is left of the run has no more, by name.
+	Without []string
 }
 
 // Refusal is an answer or a message that cannot be taken. Nothing was changed.
@@ -72,8 +78,8 @@ func (b *Bridge) Send(ctx context.Context, m Message) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &state{ID: run.ID, Conversation: m.Conversation, Prompt: m.Text, Said: m.Text, AskAll: m.AskAll, NoTools: m.NoTools}
-	if err := b.begin(ctx, s); err != nil {
+	s := &state{ID: run.ID, Conversation: m.Conversation, Prompt: m.Text, Said: m.Text, AskAll: m.AskAll, NoTools: m.NoTools, Without: m.Without}
+	if err := b.begin(ctx, s, m.Owner); err != nil {
 		b.release(run)
 		return nil, err
 	}
@@ -86,8 +92,8 @@ func (b *Bridge) safeMode() error {
 	return refuse("safe_mode", "chat is off: the phrase file cannot be read (%v); memory works on", b.unsafe)
 }
 
-func (b *Bridge) begin(ctx context.Context, s *state) error {
-	if _, _, err := b.ledger(ctx, s.Conversation); err != nil {
+func (b *Bridge) begin(ctx context.Context, s *state, owner string) error {
+	if _, _, err := b.ledgerOf(ctx, s.Conversation, owner); err != nil {
 		return err
 	}
 	res, err := b.o.Memory.Query(ctx, eqlPendingRuns, map[string]any{"id": s.Conversation})
@@ -135,6 +141,10 @@ func (b *Bridge) release(run *Run) {
 }
 
 func (b *Bridge) start(run *Run, s *state) {
+	b.mu.Lock()
+	run.begun = true
+	b.tellLocked(run)
+	b.mu.Unlock()
 	go func() {
 		out := b.leg(run.ctx, run, s)
 		b.release(run)
@@ -146,7 +156,10 @@ func (b *Bridge) start(run *Run, s *state) {
 func (b *Bridge) Live(conversation string) *Run {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.live[conversation]
+	if run := b.live[conversation]; run != nil && run.begun {
+		return run
+	}
+	return nil
 }
 
 // Cancel ends the run of a conversation that goes on, or that waits for an answer,
@@ -263,6 +276,9 @@ func (b *Bridge) take(ctx context.Context, run *Run, a Answer) (*state, error) {
 	err = errors.Join(json.Unmarshal([]byte(text(res.Rows[0][0])), s), json.Unmarshal([]byte(text(res.Rows[0][1])), &events))
 	run.restore(events)
 	if err == nil {
+		for _, name := range a.Without {
+			s.Without = addOnce(s.Without, name)
+		}
 		err = b.verdict(ctx, s, a)
 	}
 	if err == nil {

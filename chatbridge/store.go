@@ -18,6 +18,7 @@ type state struct {
 	Prompt       string            `json:"prompt"`
 	AskAll       bool              `json:"ask_all,omitempty"`
 	NoTools      bool              `json:"no_tools,omitempty"`
+	Without      []string          `json:"without,omitempty"` // tools that are not offered
 	Provider     string            `json:"provider"`
 	Wire         string            `json:"wire"`
 	Model        string            `json:"model"`
@@ -39,7 +40,7 @@ type state struct {
 
 const (
 	eqlConversation = `MERGE (c:Conversation {id: $id})
-ON CREATE SET c.created_at = $now, c.rounds = 0, c.tokens = 0
+ON CREATE SET c.created_at = $now, c.rounds = 0, c.tokens = 0, c.owner = $owner
 RETURN c.rounds AS rounds, c.tokens AS tokens`
 	eqlPendingRuns = `MATCH (c:Conversation {id: $id})-[:HAS_RUN]->(r:Run) WHERE r.status IN ['pending', 'running']
 RETURN r.id AS id, r.status AS status, r.call_id AS call ORDER BY r.id`
@@ -106,7 +107,16 @@ var errLedger = errors.New("what the conversation has spent cannot be read; no m
 
 // ledger reads what a conversation has spent, making the conversation where there is none.
 func (b *Bridge) ledger(ctx context.Context, id string) (rounds, tokens int, err error) {
-	row, err := b.one(ctx, "the conversation "+id, eqlConversation, map[string]any{"id": id, "now": b.o.Now()})
+	return b.ledgerOf(ctx, id, "")
+}
+
+// ledgerOf is ledger, making the conversation an owner's.
+func (b *Bridge) ledgerOf(ctx context.Context, id, owner string) (rounds, tokens int, err error) {
+	params := map[string]any{"id": id, "now": b.o.Now(), "owner": nil}
+	if owner != "" {
+		params["owner"] = owner
+	}
+	row, err := b.one(ctx, "the conversation "+id, eqlConversation, params)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -7,29 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"os"
 	"strings"
-	"time"
 
 	"engram"
 	"engram/chatbridge"
 )
 
 type chatCommand struct {
-	Text         []string `arg:"" optional:"" help:"What to say; without it a conversation in the terminal."`
-	Provider     string   `help:"Model providers in the order they are tried: anthropic, openai, gemini, grok, groq, ollama, or a name of yours with --base-url. Several with commas." env:"ENGRAM_LLM_PROVIDER" placeholder:"NAME"`
-	Model        string   `help:"Model of the first provider; ENGRAM_LLM_NAME_MODEL is that of another one." env:"ENGRAM_LLM_MODEL" placeholder:"MODEL"`
-	BaseURL      string   `name:"base-url" help:"Address of the first provider, with /v1 at its end or without." env:"ENGRAM_LLM_BASE_URL" placeholder:"URL"`
-	Wire         string   `help:"What the first provider speaks: anthropic or openai." enum:",anthropic,openai" default:"" env:"ENGRAM_LLM_WIRE" placeholder:"WIRE"`
-	Workspace    string   `help:"Folder of the tools for files and commands; without it they are not offered." placeholder:"DIR"`
-	Phrases      string   `help:"Phrase file that distress is told by; without it the one that is built in." env:"ENGRAM_PHRASES" placeholder:"FILE"`
-	Conversation string   `help:"Go on with this conversation." short:"c" placeholder:"ID"`
-	List         bool     `help:"List the conversations, and end."`
-	AskAll       bool     `help:"Ask before every call of a tool, also of what only reads."`
-	NoTools      bool     `help:"Offer no tools."`
-	NoStream     bool     `help:"Ask for whole answers."`
-	JSON         bool     `help:"Print the outcome as JSON; with a text."`
+	Text []string `arg:"" optional:"" help:"What to say; without it a conversation in the terminal."`
+	llmFlags
+	Conversation string `help:"Go on with this conversation." short:"c" placeholder:"ID"`
+	List         bool   `help:"List the conversations, and end."`
+	AskAll       bool   `help:"Ask before every call of a tool, also of what only reads."`
+	NoTools      bool   `help:"Offer no tools."`
+	NoStream     bool   `help:"Ask for whole answers."`
+	JSON         bool   `help:"Print the outcome as JSON; with a text."`
 }
 
 // Help is shown by --help.
@@ -73,57 +65,6 @@ func (m chatMemory) Read(ctx context.Context, text string, params map[string]any
 	return m.Query(engram.WithLimits(ctx, engram.Limits{ReadOnly: true}), text, params)
 }
 
-// layers are where the settings of providers come from.
-func (c *chatCommand) layers() []chatbridge.Layer {
-	flags := map[string]string{"provider": c.Provider, "model": c.Model, "base-url": c.BaseURL, "wire": c.Wire}
-	env := func(name string) string {
-		return os.Getenv("ENGRAM_LLM_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
-	}
-	return []chatbridge.Layer{
-		{Origin: "flag or configuration file", Get: func(name string) string {
-			if v := flags[name]; v != env(name) {
-				return v
-			}
-			return ""
-		}},
-		{Origin: "environment", Get: env},
-		{Origin: "environment", Get: func(name string) string {
-			switch name {
-			case "anthropic-key":
-				return os.Getenv("ANTHROPIC_API_KEY")
-			case "openai-key":
-				return os.Getenv("OPENAI_API_KEY")
-			}
-			return ""
-		}},
-	}
-}
-
-// ollama asks the loopback for a model of Ollama. Nothing is sent but the question.
-func ollama(ctx context.Context) []chatbridge.Provider {
-	const base = "http://127.0.0.1:11434"
-	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/v1/models", nil)
-	if err != nil {
-		return nil
-	}
-	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
-	if err != nil {
-		return nil
-	}
-	defer res.Body.Close()
-	var models struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	if json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&models) != nil || len(models.Data) == 0 {
-		return nil
-	}
-	return []chatbridge.Provider{{Name: "ollama", Wire: "openai", BaseURL: base, Model: models.Data[0].ID}}
-}
-
 func (c *chatCommand) Run(a *app) error {
 	said := strings.TrimSpace(strings.Join(c.Text, " "))
 	if c.JSON && said == "" {
@@ -132,21 +73,13 @@ func (c *chatCommand) Run(a *app) error {
 	if c.List && said != "" {
 		return &usageError{errors.New("--list takes no text")}
 	}
-	providers, settings, err := chatbridge.Resolve(c.layers())
+	options, settings, err := c.options(a.ctx, !c.List)
 	if err != nil {
-		return &usageError{err}
-	}
-	if len(providers) == 0 && !c.List {
-		providers = ollama(a.ctx)
-	}
-	var phrases []byte
-	if c.Phrases != "" {
-		if phrases, err = os.ReadFile(c.Phrases); err != nil {
-			phrases = []byte{} // chat refuses then, and tells why
-		}
+		return err
 	}
 	return a.withNamespace(writing, func(db *engram.DB) (err error) {
-		b, err := chatbridge.New(chatbridge.Options{Memory: chatMemory{db}, Providers: providers, Workspace: c.Workspace, NoStream: c.NoStream, Phrases: phrases})
+		options.Memory, options.NoStream = chatMemory{db}, c.NoStream
+		b, err := chatbridge.New(options)
 		if err != nil {
 			return &usageError{err}
 		}
@@ -165,7 +98,7 @@ func (c *chatCommand) Run(a *app) error {
 		for _, s := range settings {
 			fmt.Fprintf(a.err, "%s: %s (%s)\n", s.Name, s.Value, s.Origin)
 		}
-		if len(providers) == 0 {
+		if len(options.Providers) == 0 {
 			fmt.Fprintln(a.err, "No model is configured and no Ollama answers: memory alone answers.")
 		}
 		return t.talk()

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"engram/chatbridge"
+)
+
+// llmFlags say which models answer chats and what they may work on.
+type llmFlags struct {
+	Provider  string `help:"Model providers in the order they are tried: anthropic, openai, gemini, grok, groq, ollama, or a name of yours with --base-url. Several with commas." env:"ENGRAM_LLM_PROVIDER" placeholder:"NAME"`
+	Model     string `help:"Model of the first provider; ENGRAM_LLM_NAME_MODEL is that of another one." env:"ENGRAM_LLM_MODEL" placeholder:"MODEL"`
+	BaseURL   string `name:"base-url" help:"Address of the first provider, with /v1 at its end or without." env:"ENGRAM_LLM_BASE_URL" placeholder:"URL"`
+	Wire      string `help:"What the first provider speaks: anthropic or openai." enum:",anthropic,openai" default:"" env:"ENGRAM_LLM_WIRE" placeholder:"WIRE"`
+	Workspace string `help:"Folder of the tools for files and commands; without it they are not offered." placeholder:"DIR"`
+	Phrases   string `help:"Phrase file that distress is told by; without it the one that is built in." env:"ENGRAM_PHRASES" placeholder:"FILE"`
+}
+
+// options are what a bridge is made of, without its memory, and where the settings of
+// the providers come from. With look, Ollama on this machine is looked for where no
+// provider is given.
+func (c *llmFlags) options(ctx context.Context, look bool) (chatbridge.Options, []chatbridge.Setting, error) {
+	o := chatbridge.Options{Workspace: c.Workspace}
+	providers, settings, err := chatbridge.Resolve(c.layers())
+	if err != nil {
+		return o, nil, &usageError{err}
+	}
+	if len(providers) == 0 && look {
+		providers = ollama(ctx)
+	}
+	if o.Providers = providers; c.Phrases != "" {
+		if o.Phrases, err = os.ReadFile(c.Phrases); err != nil {
+			o.Phrases = []byte{} // chat refuses then, and tells why
+		}
+	}
+	return o, settings, nil
+}
+
+// layers are where the settings of providers come from.
+func (c *llmFlags) layers() []chatbridge.Layer {
+	flags := map[string]string{"provider": c.Provider, "model": c.Model, "base-url": c.BaseURL, "wire": c.Wire}
+	env := func(name string) string {
+		return os.Getenv("ENGRAM_LLM_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+	}
+	return []chatbridge.Layer{
+		{Origin: "flag or configuration file", Get: func(name string) string {
+			if v := flags[name]; v != env(name) {
+				return v
+			}
+			return ""
+		}},
+		{Origin: "environment", Get: env},
+		{Origin: "environment", Get: func(name string) string {
+			switch name {
+			case "anthropic-key":
+				return os.Getenv("ANTHROPIC_API_KEY")
+			case "openai-key":
+				return os.Getenv("OPENAI_API_KEY")
+			}
+			return ""
+		}},
+	}
+}
+
+// ollama asks the loopback for a model of Ollama. Nothing is sent but the question.
+func ollama(ctx context.Context) []chatbridge.Provider {
+	const base = "http://127.0.0.1:11434"
+	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/v1/models", nil)
+	if err != nil {
+		return nil
+	}
+	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	if err != nil {
+		return nil
+	}
+	defer res.Body.Close()
+	var models struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&models) != nil || len(models.Data) == 0 {
+		return nil
+	}
+	return []chatbridge.Provider{{Name: "ollama", Wire: "openai", BaseURL: base, Model: models.Data[0].ID}}
+}
