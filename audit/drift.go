@@ -53,7 +53,7 @@ func (d *drift) end() error {
 	}
 	d.f.How = fmt.Sprintf("over the %d statements that were counted since transaction %d, and the names that the graph has", r.Statements, r.Since.Seq)
 	if r.LeftOut > 0 {
-		d.f.How += fmt.Sprintf("; %d names found no room and are missing", r.LeftOut)
+		d.f.How += "; " + amount(int64(r.LeftOut), "name found no room and is", "names found no room and are") + " missing"
 	}
 	for _, n := range r.Names {
 		if d.uses[n.Kind] == nil {
@@ -246,15 +246,15 @@ func (d *drift) any(k UseKind) bool { return len(d.uses[k]) > 0 }
 
 func (d *drift) note(dead, moved, past, idle, computed int) {
 	var parts []string
-	add := func(n int, format string) {
+	add := func(n int, one, many string) {
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf(format, n))
+			parts = append(parts, amount(n, one, many))
 		}
 	}
-	add(dead, "%d names are read and nothing ever wrote them")
-	add(moved, "%d names are read whose producer seems to have moved to a similar one")
-	add(past, "%d accesses go past the labels that a constraint declares")
-	add(idle, "%d names are there and were never read")
+	add(dead, "name is read and nothing ever wrote it", "names are read and nothing ever wrote them")
+	add(moved, "name is read whose producer seems to have moved to a similar one", "names are read whose producer seems to have moved to a similar one")
+	add(past, "access goes past the labels that a constraint declares", "accesses go past the labels that a constraint declares")
+	add(idle, "name is there and was never read", "names are there and were never read")
 	if len(parts) > 0 {
 		d.f.Status = Notice
 		d.f.Note = "Among the statements that were counted, " + strings.Join(parts, "; ") + "."
@@ -262,10 +262,10 @@ func (d *drift) note(dead, moved, past, idle, computed int) {
 		d.f.Note = "What the counted statements read was written."
 	}
 	if n, _ := d.f.Measure("never_read").(int64); n > int64(idle) {
-		d.f.Note += fmt.Sprintf(" %d names that are there were never read, which says little of so few statements.", n)
+		d.f.Note += " " + amount(n, "name that is there was", "names that are there were") + " never read, which says little of so few statements."
 	}
 	if computed > 0 {
-		d.f.Note += fmt.Sprintf(" %d names are computed at run time, and only listed.", computed)
+		d.f.Note += " " + amount(computed, "name is", "names are") + " computed at run time, and only listed."
 	}
 	if d.any(UseAnyProperty) || d.any(UseAnyType) || d.any(UseRecalled) {
 		d.f.Note += " Some statements hand out whole elements, follow edges of any type or recall: they read names that they do not have in them."

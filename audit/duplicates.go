@@ -180,11 +180,11 @@ func (w *duplicateWork) note(f *Finding, all members, near *nearWork) {
 		f.Note = "No two nodes of a label say the same."
 	} else {
 		f.Status = Notice
-		f.Note = fmt.Sprintf("%d nodes in %d groups say the same, or nearly, as others of their label; %d could be superseded.",
-			len(all.docs), all.groups, int64(len(all.docs))-all.groups)
+		f.Note = fmt.Sprintf("%d nodes in %s say the same, or nearly, as others of their label; %d could be superseded.",
+			len(all.docs), plural(all.groups, "group"), int64(len(all.docs))-all.groups)
 	}
 	if near.skipped > 0 {
-		f.Note += fmt.Sprintf(" %d pairs that might be alike were not compared, since there are too many of them: the threshold near_pairs raises that.", near.skipped)
+		f.Note += " " + amount(int64(near.skipped), "pair that might be alike was", "pairs that might be alike were") + " not compared, since there are too many of them: the threshold near_pairs raises that."
 	}
 }
 

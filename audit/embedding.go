@@ -72,7 +72,7 @@ func noteEmbedding(t *textScan, f *Finding, c *census, rest, others int) {
 		f.Note = fmt.Sprintf("All texts that say anything to the model %s have a vector.", c.model)
 	}
 	if c.silent > 0 {
-		f.Note += fmt.Sprintf(" %d have no word that the model knows.", c.silent)
+		f.Note += " " + amount(c.silent, "has", "have") + " no word that the model knows."
 	}
 	if others > 0 {
 		f.Status = Notice

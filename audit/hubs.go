@@ -122,14 +122,17 @@ func (w *hubWork) end(f *Finding) error {
 	f.measure("largest_degree", edges, "edges")
 	f.measure("hubs", len(hubs), "nodes")
 	f.measure("hubs_attract", part(drawn, w.total), "share")
-	f.Note = fmt.Sprintf("The graph falls into %d components, %d of them with more than one node; the largest has %d of %d nodes.", components, linked, largest, nodes)
+	f.Note = fmt.Sprintf("The graph falls into %s, %d of them with more than one node; the largest has %d of %s.", plural(components, "component"), linked, largest, plural(nodes, "node"))
+	if components == 1 {
+		f.Note = fmt.Sprintf("The graph is one component of %s.", plural(nodes, "node"))
+	}
 	if nodes == 0 {
 		f.Note = "There are no nodes."
 	}
 	if len(hubs) > 0 {
 		f.Status = Notice
-		f.Note += fmt.Sprintf(" %d nodes have more than %g edges each and attract %.1f %% of the activation; what they get, recall does not pass on from there.",
-			len(hubs), least, 100*drawn/max(w.total, 1e-300))
+		f.Note += fmt.Sprintf(" %s more than %g edges each and attract %.1f %% of the activation; what they get, recall does not pass on from there.",
+			amount(len(hubs), "node has", "nodes have"), least, 100*drawn/max(w.total, 1e-300))
 	}
 	return a.listNodes(f, len(hubs), a.slotIDs(hubs), func(i int) string {
 		s := hubs[i]

@@ -114,10 +114,11 @@ func (w *orphanWork) note(f *Finding, orphans, lostNodes int) {
 	switch {
 	case w.lost > 0 || lostNodes > 0:
 		f.Status = Defect
-		f.Note = fmt.Sprintf("%d edges are not whole and %d nodes are either in the records or in the topology only. The store forbids that: run the check, and restore a backup.", w.lost, lostNodes)
+		f.Note = fmt.Sprintf("%s not whole and %s either in the records or in the topology only. The store forbids that: run the check, and restore a backup.",
+			amount(w.lost, "edge is", "edges are"), amount(lostNodes, "node is", "nodes are"))
 	case orphans > 0:
 		f.Status = Notice
-		f.Note = fmt.Sprintf("No walk reaches or leaves %d nodes: only words, meaning or their id find them. Every edge has both its ends.", orphans)
+		f.Note = "No walk reaches or leaves " + plural(orphans, "node") + ": only words, meaning or an id find what nothing joins. Every edge has both its ends."
 	default:
 		f.Note = "Every node is joined to another one, and every edge has both its ends."
 	}

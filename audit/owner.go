@@ -63,8 +63,8 @@ func (a *audit) compareOwner(f *Finding, here Counts, o *Owner) string {
 		return fmt.Sprintf("%s has the same numbers of nodes and edges, of each type too.", o.Source)
 	case here.Seq == o.Seq:
 		f.Status = Defect
-		return fmt.Sprintf("%s stands at the same transaction and counts otherwise: %+d nodes, %+d edges here, and %d types differ. One of the two is not what was written.",
-			o.Source, here.Nodes-o.Nodes, here.Edges-o.Edges, differs)
+		return fmt.Sprintf("%s stands at the same transaction and counts otherwise: %+d nodes, %+d edges here, and %s. One of the two is not what was written.",
+			o.Source, here.Nodes-o.Nodes, here.Edges-o.Edges, amount(differs, "type differs", "types differ"))
 	}
 	f.Status = Notice
 	return fmt.Sprintf("%s stands at transaction %d, this snapshot at %d: %+d nodes, %+d edges here. That may be what was written in between.",

@@ -37,7 +37,7 @@ func TestOwner(t *testing.T) {
 	}{
 		{"nobody else", nil, audit.OK, nil, nil, "No other owner was named"},
 		{"the same", &audit.Owner{Source: "a copy", Counts: here}, audit.OK, int64(2), nil, "a copy has the same numbers"},
-		{"otherwise", &audit.Owner{Source: "a copy", Counts: lost}, audit.Defect, int64(5), []audit.Part{{"type", "KNOWS", 1, "2 at the owner"}}, "counts otherwise: -3 nodes, -1 edges here, and 1 types differ"},
+		{"otherwise", &audit.Owner{Source: "a copy", Counts: lost}, audit.Defect, int64(5), []audit.Part{{"type", "KNOWS", 1, "2 at the owner"}}, "counts otherwise: -3 nodes, -1 edges here, and 1 type differs"},
 		{"later", &audit.Owner{Source: "a copy", Counts: later}, audit.Notice, int64(5), []audit.Part{{"type", "KNOWS", 1, "2 at the owner"}}, "That may be what was written in between"},
 		{"silent", &audit.Owner{Source: "10.0.0.7", Err: errors.New("nobody answers")}, audit.Unknown, nil, nil, "10.0.0.7 could not be asked, so it is not known whether anything differs: nobody answers."},
 	} {

@@ -184,18 +184,18 @@ func (w *provenanceWork) end(f *Finding) error {
 
 func (w *provenanceWork) note(f *Finding, mixed bool) {
 	var parts []string
-	add := func(n int64, format string) {
+	add := func(n int64, one, many string) {
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf(format, n))
+			parts = append(parts, amount(n, one, many))
 		}
 	}
-	add(w.unreadable, "%d memories say it in a way that cannot be read")
+	add(w.unreadable, "memory says it in a way that cannot be read", "memories say it in a way that cannot be read")
 	if mixed {
-		add(int64(len(w.absent)), "%d do not say where they come from, while others do")
+		add(int64(len(w.absent)), "does not say where it comes from, while others do", "do not say where they come from, while others do")
 	}
-	add(w.broken, "%d receipts cannot be read")
-	add(w.lost, "%d receipts point to nodes that are gone")
-	add(w.alone, "%d verdicts are about nothing")
+	add(w.broken, "receipt cannot be read", "receipts cannot be read")
+	add(w.lost, "receipt points to nodes that are gone", "receipts point to nodes that are gone")
+	add(w.alone, "verdict is about nothing", "verdicts are about nothing")
 	switch {
 	case len(parts) > 0:
 		f.Status = Notice

@@ -93,9 +93,12 @@ func momentOf(v value.Value) (int64, bool) {
 }
 
 // plural says how many there are of something.
-func plural(n int, what string) string {
+func plural[N int | int64](n N, what string) string { return amount(n, what, what+"s") }
+
+// amount says how many there are of what has words of its own for one and for many.
+func amount[N int | int64](n N, one, many string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + one
 	}
-	return strconv.Itoa(n) + " " + what + "s"
+	return strconv.FormatInt(int64(n), 10) + " " + many
 }

@@ -181,13 +181,14 @@ func (w *tierWork) end(f *Finding) error {
 func (w *tierWork) note(f *Finding) {
 	var parts []string
 	if n := len(w.stuck); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d Working memories were not used for %g days and never moved on: CONSOLIDATE does that", n, w.a.threshold("stuck_days")))
+		parts = append(parts, fmt.Sprintf("%s not used for %g days and never moved on: CONSOLIDATE does that",
+			amount(n, "Working memory was", "Working memories were"), w.a.threshold("stuck_days")))
 	}
 	if n := len(w.unknown); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d have a tier that there is not", n))
+		parts = append(parts, amount(n, "has", "have")+" a tier that there is not")
 	}
 	if n := len(w.mute); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d have neither text nor an edge, so that nothing can bring them up", n))
+		parts = append(parts, amount(n, "has neither text nor an edge, so that nothing can bring it up", "have neither text nor an edge, so that nothing can bring them up"))
 	}
 	switch {
 	case len(parts) > 0:
@@ -199,7 +200,8 @@ func (w *tierWork) note(f *Finding) {
 		f.Note = "Every memory is in a tier that there is, and none is stuck."
 	}
 	if w.undated > 0 {
-		f.Note += fmt.Sprintf(" %d do not say when they were created, so that their age is unknown, and time alone moves none of them.", w.undated)
+		f.Note += " " + amount(w.undated, "does not say when it was created, so that its age is unknown, and time alone does not move it.",
+			"do not say when they were created, so that their age is unknown, and time alone moves none of them.")
 	}
 }
 

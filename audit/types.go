@@ -73,7 +73,7 @@ func (a *audit) noteNear(f *Finding, near []nearType, total, inside int64) {
 	f.Status = Notice
 	words := make([]string, len(near))
 	for i, n := range near {
-		words[i] = fmt.Sprintf("%s (%d edges) %s %s", n.name, n.count, n.why, n.target)
+		words[i] = fmt.Sprintf("%s (%s) %s %s", n.name, plural(n.count, "edge"), n.why, n.target)
 		a.suggest(f, fmt.Sprintf("MATCH (a)-[r:%s]->(b) WITH a, b, r, properties(r) AS kept DELETE r CREATE (a)-[s:%s]->(b) SET s = kept", named(n.name), named(n.target)))
 	}
 	f.Note += " Probably the same: " + strings.Join(words, "; ") + "."

@@ -87,7 +87,7 @@ func (w *valueWork) end() error {
 	f.measure("predictions", len(predictions), "nodes")
 	if need := int64(a.threshold("min_predictions")); int64(len(predictions)) < need {
 		f.Status, f.have, f.need = Deferred, int64(len(predictions)), need
-		f.Note = fmt.Sprintf("There are %d predictions, and it takes %d before values can be compared with what was expected.", len(predictions), need)
+		f.Note = fmt.Sprintf("It takes %[2]d predictions, of which there are %[1]d, before values can be compared with what was expected.", len(predictions), need)
 		return nil
 	}
 	if err := w.outcomes(predictions); err != nil {
@@ -110,15 +110,15 @@ func (w *valueWork) end() error {
 func (w *valueWork) note(values int) {
 	var parts []string
 	if w.conflict > 0 {
-		parts = append(parts, fmt.Sprintf("%d conflict with something that was done or came out", w.conflict))
+		parts = append(parts, amount(w.conflict, "conflicts", "conflict")+" with something that was done or came out")
 	}
 	if w.none > 0 {
 		parts = append(parts, fmt.Sprintf("nothing was done or expected that would test %d", w.none))
 	}
-	w.f.Note = fmt.Sprintf("Of %d values, %d are supported and none conflicts.", values, w.supported)
+	w.f.Note = fmt.Sprintf("Of %s, %s supported and none conflicts.", plural(values, "value"), amount(w.supported, "is", "are"))
 	if len(parts) > 0 {
 		w.f.Status = Notice
-		w.f.Note = fmt.Sprintf("Of %d values, %s; %d are supported only.", values, strings.Join(parts, ", "), w.supported)
+		w.f.Note = fmt.Sprintf("Of %s, %s; %s supported only.", plural(values, "value"), strings.Join(parts, ", "), amount(w.supported, "is", "are"))
 	}
 }
 

@@ -46,8 +46,8 @@ func (r *Report) OK() bool { return len(r.Problems) == 0 }
 // String tells what was verified and lists the problems, one a line.
 func (r *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "verified %d records: %d nodes, %d edges, %d index entries, %d log entries, %d values out of line, up to transaction %d\n",
-		r.Records, r.Nodes, r.Edges, r.Index, r.Log, r.Overflow, r.Seq)
+	fmt.Fprintf(&b, "verified %d records up to transaction %d: nodes %d, edges %d, index entries %d, log entries %d, values out of line %d\n",
+		r.Records, r.Seq, r.Nodes, r.Edges, r.Index, r.Log, r.Overflow)
 	if r.Swept > 0 {
 		fmt.Fprintf(&b, "%d edge records of deleted nodes wait to be removed\n", r.Swept)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -27,6 +28,28 @@ func mcpHub(r *server.Registry) *mcp.Hub {
 		}
 		return r.Acquire(namespace)
 	}}
+}
+
+// auditMCP tells the log of what tools write: who wrote where, with which tool and how
+// much, never what.
+func auditMCP(log *slog.Logger) func(context.Context, mcp.Written) {
+	return func(ctx context.Context, w mcp.Written) {
+		name, route := "", "mcp.sock" // another process of the same user
+		if who, ok := token.FromContext(ctx); ok {
+			name, route = who.Name, "/mcp"
+		}
+		outcome := "ok"
+		var e *engram.Error
+		if errors.As(w.Err, &e) {
+			outcome = string(e.Code)
+		} else if w.Err != nil {
+			outcome = "refused"
+		}
+		n := w.Counters
+		log.Info("write", "token", name, "route", route, "tool", w.Tool, "namespace", w.Namespace, "outcome", outcome,
+			"nodes_created", n.NodesCreated, "nodes_deleted", n.NodesDeleted, "edges_created", n.EdgesCreated, "edges_deleted", n.EdgesDeleted,
+			"properties_set", n.PropertiesSet)
+	}
 }
 
 // mcpHandler answers MCP over HTTP: what a token may do decides what tools there are.

@@ -24,6 +24,7 @@ type mcpServer struct {
 	url    string
 	tokens *token.Store
 	hub    *mcp.Hub
+	log    lockedBuffer
 }
 
 func serveMCP(t *testing.T) *mcpServer {
@@ -39,7 +40,9 @@ func serveMCP(t *testing.T) *mcpServer {
 		}
 	}
 	h.tokens, h.hub = token.Open(h.dir, nil), mcpHub(r)
-	s, err := server.New(r, server.Config{Tokens: h.tokens, MCP: mcpHandler(h.hub)})
+	log := slog.New(slog.NewJSONHandler(&h.log, nil))
+	h.hub.Written = auditMCP(log)
+	s, err := server.New(r, server.Config{Tokens: h.tokens, MCP: mcpHandler(h.hub), Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +93,7 @@ func (h *mcpServer) connect(secret, query string) (*sdk.ClientSession, error) {
 	return session, err
 }
 
-func (h *mcpServer) post(secret, query, body string, change func(*http.Request)) (int, string) {
+func (h *mcpServer) post(secret, query, body string, change func(*http.Request), look ...func(*http.Response)) (int, string) {
 	h.t.Helper()
 	req, err := http.NewRequestWithContext(h.t.Context(), http.MethodPost, h.url+query, strings.NewReader(body))
 	if err != nil {
@@ -109,6 +112,9 @@ func (h *mcpServer) post(secret, query, body string, change func(*http.Request))
 		h.t.Fatal(err)
 	}
 	defer res.Body.Close()
+	for _, fn := range look {
+		fn(res)
+	}
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		h.t.Fatal(err)

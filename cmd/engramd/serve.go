@@ -107,8 +107,9 @@ func (c *serveCommand) mayListen(tokens *token.Store) error {
 }
 
 func (c *serveCommand) serve(a *app, r *server.Registry, tokens *token.Store) error {
-	hub := mcpHub(r)
 	log := c.logger(a.err)
+	hub := mcpHub(r)
+	hub.Written = auditMCP(log)
 	tracer, stopTracing, err := c.tracer(a.ctx)
 	if err != nil {
 		return err

@@ -107,7 +107,7 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 		if len(key) > 256 {
 			return failed(keyMeta + " has more than 256 bytes"), nil
 		}
-		out, err := t.run(ctx, &call{args: args, store: s.store, key: key, now: s.opts.Now, newID: s.opts.NewID, server: s})
+		out, err := t.run(context.WithValue(ctx, toolKey{}, t.name), &call{args: args, store: s.store, key: key, now: s.opts.Now, newID: s.opts.NewID, server: s})
 		if err != nil {
 			return failed(explain(err, !t.userStatement)), nil
 		}

@@ -17,6 +17,9 @@ type Hub struct {
 	Acquire func(namespace string, create bool) (db *engram.DB, release func(), err error)
 	// Version is told to clients.
 	Version string
+	// Written hears of each transaction in which a tool wrote or failed to, before the
+	// tool answers; nil: nobody does. It is called by several goroutines at once.
+	Written func(context.Context, Written)
 
 	mu      sync.Mutex
 	servers map[string]*Server
@@ -90,5 +93,5 @@ func (p *passing) View(ctx context.Context, fn func(Querier) error) error {
 }
 
 func (p *passing) Update(ctx context.Context, key string, fn func(Querier) error) error {
-	return p.with(func(d database) error { return d.Update(ctx, key, fn) })
+	return p.with(func(d database) error { return p.hub.told(ctx, p.namespace, d, key, fn) })
 }
