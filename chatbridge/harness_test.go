@@ -74,7 +74,7 @@ func newWorld(t *testing.T, wire string, stream bool, script string) *world {
 	}
 	t.Cleanup(func() { w.db.Close() })
 	w.o = chatbridge.Options{
-		Memory: memory{w.db}, Workspace: w.dir, NoStream: !stream,
+		Memory: memory{w.db}, Workspace: w.dir, NoStream: !stream, NoTitles: true,
 		Providers: []chatbridge.Provider{{Name: "gate", Wire: wire, BaseURL: w.url, Model: "m", Key: "k"}},
 		Now:       func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
 		NewID:     func() string { return fmt.Sprintf("id%03d", w.n.Add(1)) },

@@ -221,8 +221,7 @@ func (b *Bridge) round(ctx context.Context, run *Run, s *state) (*wire.Reply, er
 		began := false
 		hold := &holder{emit: func(t string) { began = true; run.emit(Event{Type: EventDelta, Text: t}) }}
 		reply, err := b.ask(ctx, run, s, p, hold)
-		var w *wire.Error
-		if first && i+1 < len(b.wires) && errors.As(err, &w) && w.Kind == wire.Unreachable && !began {
+		if first && i+1 < len(b.wires) && unreachable(err) && !began {
 			b.o.Log.Warn("a provider cannot be reached", "provider", p.Provider.Name)
 			continue
 		}
@@ -233,6 +232,12 @@ func (b *Bridge) round(ctx context.Context, run *Run, s *state) (*wire.Reply, er
 		return reply, nil
 	}
 	return nil, fail("provider", "no provider could be reached")
+}
+
+// unreachable tells that no connection was made, so that another provider may be tried.
+func unreachable(err error) bool {
+	var w *wire.Error
+	return errors.As(err, &w) && w.Kind == wire.Unreachable
 }
 
 func (b *Bridge) provider(s *state) *provider {

@@ -101,7 +101,15 @@ func rememberIt(ctx context.Context, b *Bridge, a arguments) (string, error) {
 	if created, _ := row[1].(bool); !created {
 		return "It was known already, as " + text(row[0]) + ".", nil
 	}
-	return "Remembered as " + text(row[0]) + ".", nil
+	return rememberedAs + text(row[0]) + ".", nil
+}
+
+// rememberedAs begins what remember answers where a memory is new; its id follows.
+const rememberedAs = "Remembered as "
+
+func rememberedID(result string) (string, bool) {
+	id, ok := strings.CutPrefix(result, rememberedAs)
+	return strings.TrimSuffix(id, "."), ok
 }
 
 var typeName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,62}$`)

@@ -85,6 +85,8 @@ type Options struct {
 	CommandTime time.Duration
 	// NoStream asks providers for whole replies.
 	NoStream bool
+	// NoTitles asks no model for titles: the first words are those of conversations.
+	NoTitles bool
 	// WebSearch offers the provider's own search, where its wire has one.
 	WebSearch bool
 	// Now is the clock, NewID makes names that are not used twice. nil: the system's.
@@ -111,6 +113,7 @@ type Bridge struct {
 	live   map[string]*Run // by conversation
 	watch  watchers
 	runs   sync.WaitGroup
+	titles titling
 }
 
 type provider struct {

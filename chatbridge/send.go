@@ -51,7 +51,8 @@ type Answer struct {
 
 // Refusal is an answer or a message that cannot be taken. Nothing was changed.
 type Refusal struct {
-	// Code is busy, pending, unknown_call, used_call, ambiguous, changed, invalid, closed or safe_mode.
+	// Code is busy, pending, unknown_call, used_call, ambiguous, changed, invalid, closed,
+	// safe_mode, unknown_conversation, forgotten or no_model.
 	Code string
 	Text string
 }
@@ -93,6 +94,9 @@ func (b *Bridge) safeMode() error {
 }
 
 func (b *Bridge) begin(ctx context.Context, s *state, owner string) error {
+	if err := b.reachable(ctx, s.Conversation); err != nil {
+		return err
+	}
 	if _, _, err := b.ledgerOf(ctx, s.Conversation, owner); err != nil {
 		return err
 	}
@@ -147,8 +151,16 @@ func (b *Bridge) start(run *Run, s *state) {
 	b.mu.Unlock()
 	go func() {
 		out := b.leg(run.ctx, run, s)
+		title := b.titleAfter(out)
+		b.runs.Add(1) // a title outlives the run
+		defer b.runs.Done()
+		b.titles.begin()
+		defer b.titles.end()
 		b.release(run)
 		run.end(out)
+		if title != nil {
+			title(b.ctx)
+		}
 	}()
 }
 
@@ -216,6 +228,9 @@ func (b *Bridge) Answer(ctx context.Context, a Answer) (*Run, error) {
 	}
 	if a.Remember != "" && (!a.Approve || a.Remember != "conversation" && a.Remember != "always") {
 		return nil, refuse("invalid", "remember is conversation or always, with an approval")
+	}
+	if err := b.reachable(ctx, a.Conversation); err != nil {
+		return nil, err
 	}
 	res, err := b.o.Memory.Read(ctx, eqlWaiting, map[string]any{"id": a.Conversation})
 	if err != nil {
@@ -328,31 +343,4 @@ func (b *Bridge) verdict(ctx context.Context, s *state, a Answer) error {
 		}
 	}
 	return nil
-}
-
-// Conversation is one in a list of them.
-type Conversation struct {
-	ID      string   `json:"id"`
-	Turns   int      `json:"turns"`
-	First   string   `json:"first,omitempty"`   // what was said first
-	Waiting []string `json:"waiting,omitempty"` // calls that wait for an answer
-}
-
-// Conversations lists what there is, the newest first.
-func (b *Bridge) Conversations(ctx context.Context) ([]Conversation, error) {
-	res, err := b.o.Memory.Read(ctx, eqlList, nil)
-	if err != nil {
-		return nil, err
-	}
-	var out []Conversation
-	for _, row := range res.Rows {
-		n, _ := row[2].(int64)
-		c := Conversation{ID: text(row[0]), Turns: int(n), First: text(row[4])}
-		calls, _ := row[3].([]any)
-		for _, id := range calls {
-			c.Waiting = append(c.Waiting, text(id))
-		}
-		out = append(out, c)
-	}
-	return out, nil
 }

@@ -46,6 +46,7 @@ RETURN c.rounds AS rounds, c.tokens AS tokens`
 RETURN r.id AS id, r.status AS status, r.call_id AS call ORDER BY r.id`
 	eqlInterrupted = `MATCH (r:Run {id: $id}) SET r.status = 'failed', r.failure = 'interrupted: the program ended while it ran'`
 	eqlBegin       = `MATCH (c:Conversation {id: $conversation})
+SET c.active_at = $now
 CREATE (c)-[:HAS_RUN]->(r:Run {id: $id, conversation: $conversation, status: 'running', prompt: $prompt, rounds: 0, tokens: 0, created_at: $now})
 RETURN r.id AS id`
 	// A round is written down before it is made.
@@ -85,10 +86,6 @@ RETURN a.id AS id`
 	eqlRules    = `MATCH (c:Conversation)-[:ALLOWS]->(a:AllowRule) WHERE a.tool = $tool AND (a.everywhere OR c.id = $conversation)
 RETURN a.action AS action, a.prefix AS prefix ORDER BY a.id`
 	eqlEvents = `MATCH (r:Run {id: $id}) RETURN r.events AS events`
-	eqlList   = `MATCH (c:Conversation) OPTIONAL MATCH (c)-[:CONTAINS]->(t:Turn) WITH c, count(t) AS turns
-OPTIONAL MATCH (c)-[:HAS_RUN]->(r:Run {status: 'pending'}) WITH c, turns, collect(r.call_id) AS waiting
-OPTIONAL MATCH (c)-[:CONTAINS]->(f:Turn {number: 1})
-RETURN c.id AS id, c.created_at AS created, turns, waiting, f.text AS first ORDER BY created DESC, id`
 )
 
 // one is the only row of a statement, or an error that says what was not found.
@@ -120,6 +117,10 @@ func (b *Bridge) ledgerOf(ctx context.Context, id, owner string) (rounds, tokens
 	if err != nil {
 		return 0, 0, err
 	}
+	return spent(row)
+}
+
+func spent(row []any) (rounds, tokens int, err error) {
 	r, ok1 := row[0].(int64)
 	t, ok2 := row[1].(int64)
 	if !ok1 || !ok2 || r < 0 || t < 0 {
