@@ -1,26 +1,37 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
+	"sync/atomic"
+	"syscall"
 
 	"engram"
 	"engram/chatbridge"
+	"engram/cmd/engramd/internal/termtext"
+
+	"golang.org/x/term"
 )
+
+// chatFlags say who answers, and how.
+type chatFlags struct {
+	llmFlags
+	AskAll   bool `help:"Ask before every call of a tool, also of what only reads."`
+	NoTools  bool `help:"Offer no tools."`
+	NoStream bool `help:"Ask for whole answers."`
+	Plain    bool `help:"Print answers as they are written, also in a terminal."`
+}
 
 type chatCommand struct {
 	Text []string `arg:"" optional:"" help:"What to say; without it a conversation in the terminal."`
-	llmFlags
+	chatFlags
 	Conversation string `help:"Go on with this conversation." short:"c" placeholder:"ID"`
 	List         bool   `help:"List the conversations, and end."`
-	AskAll       bool   `help:"Ask before every call of a tool, also of what only reads."`
-	NoTools      bool   `help:"Offer no tools."`
-	NoStream     bool   `help:"Ask for whole answers."`
 	JSON         bool   `help:"Print the outcome as JSON; with a text."`
 }
 
@@ -30,9 +41,13 @@ func (chatCommand) Help() string {
 alone answers. The key stands in ENGRAM_LLM_KEY (ENGRAM_LLM_NAME_KEY for another provider), else in ANTHROPIC_API_KEY or
 OPENAI_API_KEY for the provider of that name; it goes to the provider's address only.
 
-Commands, pages of other hosts and files that run programs are asked for each time: y runs it once, c allows the same for this
-conversation, a for all, n denies it, with words behind for the model. Anything else is asked again; the end of input leaves the
-call waiting, also for days: go on with --conversation. In the terminal /list, /new and /quit are commands; Ctrl-C cancels.
+Commands, pages of other hosts and files that run programs are asked for each time, with all that would happen and its hash: y runs
+it once, c allows the same for this conversation, a for all, v shows all of a long one, l leaves it waiting, also for days, n or
+Enter denies it, with words behind n for the model. Anything else is asked again. In a terminal Esc denies too; Ctrl-C, Ctrl-D and
+closing the window deny and end the answer. Where input is no terminal, its end leaves the call waiting: engramd chat resume goes on.
+
+While it answers, Ctrl-C cancels the answer, a second one leaves. Answers are shown as Markdown in a terminal; --plain prints them as
+they are written. :help lists the commands inside.
 
 Examples:
   engramd chat
@@ -67,104 +82,114 @@ func (m chatMemory) Read(ctx context.Context, text string, params map[string]any
 
 func (c *chatCommand) Run(a *app) error {
 	said := strings.TrimSpace(strings.Join(c.Text, " "))
-	if c.JSON && said == "" {
+	switch {
+	case c.JSON && said == "":
 		return &usageError{errors.New("--json goes with a text")}
-	}
-	if c.List && said != "" {
+	case c.List && said != "":
 		return &usageError{errors.New("--list takes no text")}
+	case c.List:
+		return a.withChats(writing, func(b *chatbridge.Bridge) error {
+			list, err := b.Conversations(a.ctx)
+			a.printConversations(list)
+			return err
+		})
 	}
-	options, settings, err := c.options(a.ctx, !c.List)
-	if err != nil {
-		return err
-	}
-	return a.withNamespace(writing, func(db *engram.DB) (err error) {
-		options.Memory, options.NoStream = chatMemory{db}, c.NoStream
-		b, err := chatbridge.New(options)
-		if err != nil {
-			return &usageError{err}
-		}
-		defer func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), shutdownWait)
-			defer cancel()
-			err = errors.Join(err, b.Close(ctx))
-		}()
-		t := &chatTerminal{c: c, a: a, b: b, lines: readLines(a.in), conversation: c.Conversation, seen: map[string]int{}}
-		switch {
-		case c.List:
-			return t.list()
-		case said != "":
+	return a.chat(&c.chatFlags, func(t *chatTerminal) error {
+		t.conversation, t.json = c.Conversation, c.JSON
+		if said != "" {
 			return t.once(said)
-		}
-		for _, s := range settings {
-			fmt.Fprintf(a.err, "%s: %s (%s)\n", s.Name, s.Value, s.Origin)
-		}
-		if len(options.Providers) == 0 {
-			fmt.Fprintln(a.err, "No model is configured and no Ollama answers: memory alone answers.")
 		}
 		return t.talk()
 	})
 }
 
-// chatTerminal is a conversation in a terminal.
+// chat opens a bridge to the namespace and a terminal on it for fn.
+func (a *app) chat(c *chatFlags, fn func(*chatTerminal) error) error {
+	options, settings, err := c.options(a.ctx, true)
+	if err != nil {
+		return err
+	}
+	return a.withNamespace(writing, func(db *engram.DB) error { return a.chatOn(db, c, options, settings, fn) })
+}
+
+func (a *app) chatOn(db *engram.DB, c *chatFlags, options chatbridge.Options, settings []chatbridge.Setting, fn func(*chatTerminal) error) (err error) {
+	options.Memory, options.NoStream = chatMemory{db}, c.NoStream
+	b, err := chatbridge.New(options)
+	if err != nil {
+		return &usageError{err}
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), shutdownWait)
+		defer cancel()
+		err = errors.Join(err, b.Close(ctx))
+	}()
+	t := newChatTerminal(a, b, c)
+	defer t.close()
+	t.settings, t.alone = settings, len(options.Providers) == 0
+	return fn(t)
+}
+
+// chatTerminal is a conversation in a terminal, or on plain streams.
 type chatTerminal struct {
-	c            *chatCommand
+	c            *chatFlags
 	a            *app
+	ctx          context.Context // ends with the program, and with the terminal
 	b            *chatbridge.Bridge
-	lines        <-chan string
+	tty          *tty          // nil: input is no terminal
+	lines        <-chan string // of input that is no terminal
+	markdown     bool
+	json         bool
+	settings     []chatbridge.Setting
+	alone        bool // no model
 	conversation string
 	seen         map[string]int // of each run, the last event that was printed
+	left         bool           // whoever talks wants to leave
+	interrupted  bool           // the last thing that was typed is Ctrl-C
+	close        func()
 }
 
-// readLines reads lines until the input ends, which closes the channel.
-func readLines(in io.Reader) <-chan string {
-	lines := make(chan string)
-	go func() { // ends with the input, or with the process
-		defer close(lines)
-		for r := bufio.NewReader(in); ; {
-			line, err := r.ReadString('\n')
-			if line != "" {
-				lines <- strings.TrimRight(line, "\r\n")
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return lines
+func newChatTerminal(a *app, b *chatbridge.Bridge, c *chatFlags) *chatTerminal {
+	t := &chatTerminal{c: c, a: a, ctx: a.ctx, b: b, seen: map[string]int{}, close: func() {}}
+	if out, ok := a.out.(*os.File); ok && !c.Plain && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
+		t.markdown = term.IsTerminal(int(out.Fd()))
+	}
+	ctx, stop := hangup(a.ctx)
+	if t.tty = openTTY(ctx, a.in, a.out); t.tty == nil {
+		stop()
+		t.lines = readLines(a.in)
+		return t
+	}
+	t.ctx, t.close = ctx, func() { t.tty.close(); stop() }
+	return t
 }
 
+// line reads what is said next; false: there is no more, or whoever talks leaves.
 func (t *chatTerminal) line(prompt string) (string, bool) {
+	for t.tty != nil {
+		line, err := t.tty.line(prompt)
+		if err == nil {
+			t.interrupted = false
+			return line, true
+		}
+		t.a.printf("\n")
+		if !errors.Is(err, errInterrupt) || t.interrupted {
+			return "", false
+		}
+		t.interrupted = true
+		fmt.Fprintln(t.a.err, "Ctrl-C again leaves.")
+	}
 	t.a.printf("%s", prompt)
 	select {
 	case line, ok := <-t.lines:
 		return line, ok
-	case <-t.a.ctx.Done():
+	case <-t.ctx.Done():
 		return "", false
 	}
 }
 
-func (t *chatTerminal) list() error {
-	list, err := t.b.Conversations(t.a.ctx)
-	if err != nil {
-		return err
-	}
-	for _, c := range list {
-		first, _, _ := strings.Cut(c.First, "\n")
-		waits := ""
-		if len(c.Waiting) > 0 {
-			waits = ", waits for consent"
-		}
-		t.a.printf("%s  %s%s  %s\n", c.ID, plural(int64(c.Turns), "turn"), waits, first)
-	}
-	if len(list) == 0 {
-		t.a.printf("There are no conversations yet.\n")
-	}
-	return nil
-}
-
 // once says one thing and prints the answer, or what waits for consent.
 func (t *chatTerminal) once(said string) error {
-	run, err := t.b.Send(t.a.ctx, chatbridge.Message{Conversation: t.conversation, Text: said, AskAll: t.c.AskAll, NoTools: t.c.NoTools})
+	run, err := t.b.Send(t.ctx, chatbridge.Message{Conversation: t.conversation, Text: said, AskAll: t.c.AskAll, NoTools: t.c.NoTools})
 	if err != nil {
 		return err
 	}
@@ -172,7 +197,7 @@ func (t *chatTerminal) once(said string) error {
 	if err != nil {
 		return err
 	}
-	if t.c.JSON {
+	if t.json {
 		e := json.NewEncoder(t.a.out)
 		e.SetEscapeHTML(false)
 		if err := e.Encode(out); err != nil {
@@ -195,7 +220,7 @@ func (t *chatTerminal) ended(out *chatbridge.Outcome) error {
 	if out.Failure.Ceiling != nil {
 		return &limitError{out.Failure.Text}
 	}
-	return errors.New(out.Failure.Text)
+	return errors.New(visible(out.Failure.Text))
 }
 
 // limitError is a ceiling that was met.
@@ -203,150 +228,100 @@ type limitError struct{ text string }
 
 func (e *limitError) Error() string { return e.text }
 
-func (t *chatTerminal) talk() error {
-	if t.conversation != "" {
-		waiting, err := t.b.Waiting(t.a.ctx, t.conversation)
-		if err != nil {
-			return err
-		}
-		for _, p := range waiting {
-			out, err := t.consent(&chatbridge.Outcome{Status: "pending", Conversation: t.conversation, Pending: &p})
-			if err != nil {
-				return err
-			}
-			if err := t.ended(out); err != nil {
-				fmt.Fprintln(t.a.err, "engramd: "+err.Error())
-			}
-		}
-	}
-	for {
-		said, ok := t.line("> ")
-		said = strings.TrimSpace(said)
-		switch {
-		case !ok || said == "/quit":
-			if !ok {
-				t.a.printf("\n")
-			}
-			return nil
-		case said == "":
-			continue
-		case said == "/new":
-			t.conversation = ""
-			continue
-		case said == "/list":
-			if err := t.list(); err != nil {
-				return err
-			}
-			continue
-		case strings.HasPrefix(said, "/"):
-			t.a.printf("There is no command %s; there are /list, /new and /quit.\n", said)
-			continue
-		}
-		if err := t.once(said); err != nil {
-			if t.a.ctx.Err() != nil {
-				return err
-			}
-			fmt.Fprintln(t.a.err, "engramd: "+err.Error())
-		}
-	}
-}
+// errLeft ends a program that was interrupted twice.
+var errLeft = errors.New("interrupted: the answer was not waited for")
 
-// follow prints a leg as it comes. Ctrl-C cancels it.
+// follow prints a leg as it comes. Ctrl-C cancels it, and it is then followed to its
+// end; a second one leaves.
 func (t *chatTerminal) follow(run *chatbridge.Run) (*chatbridge.Outcome, error) {
 	t.conversation = run.Conversation
-	printed := false
-	for {
-		events, err := run.Next(t.a.ctx, t.seen[run.ID])
-		if err == io.EOF {
-			if printed {
-				t.a.printf("\n")
-			}
-			return run.Wait(context.WithoutCancel(t.a.ctx))
+	ctx, leave := context.WithCancel(context.WithoutCancel(t.ctx))
+	defer leave()
+	var interrupted atomic.Int32
+	defer takeInterrupts(t.a.ctx, func() {
+		if interrupted.Add(1) > 1 {
+			leave()
 		}
+		run.Cancel()
+	})()
+	defer context.AfterFunc(t.ctx, run.Cancel)()
+	p := &printer{t: t}
+	for {
+		events, err := run.Next(ctx, t.seen[run.ID])
 		if err != nil {
-			run.Cancel()
-			return run.Wait(context.WithoutCancel(t.a.ctx))
+			p.end()
+			if !errors.Is(err, io.EOF) {
+				t.left = true
+				return nil, errLeft
+			}
+			t.interrupted = interrupted.Load() > 0
+			return run.Wait(ctx)
 		}
 		for _, e := range events {
 			t.seen[run.ID] = e.Seq
-			if t.c.JSON {
-				continue
-			}
-			switch e.Type {
-			case chatbridge.EventWorking:
-				if printed {
-					t.a.printf("\n\n")
-				}
-				printed = false
-			case chatbridge.EventDelta:
-				t.a.printf("%s", visible(e.Text))
-				printed = true
-			case chatbridge.EventToolCall:
-				fmt.Fprintf(t.a.err, "[%s %s]\n", visible(e.Used.Name), visible(e.Used.Arguments))
+			if !t.json {
+				p.event(e)
 			}
 		}
 	}
 }
 
-// visible escapes what would steer a terminal.
+// printer prints the events of a leg.
+type printer struct {
+	t        *chatTerminal
+	markdown *termtext.Writer
+	printed  bool
+}
+
+func (p *printer) event(e chatbridge.Event) {
+	switch e.Type {
+	case chatbridge.EventWorking:
+		if p.printed {
+			p.end()
+			p.t.a.printf("\n")
+		}
+	case chatbridge.EventDelta:
+		p.printed = true
+		if !p.t.markdown {
+			p.t.a.printf("%s", visible(e.Text))
+			return
+		}
+		if p.markdown == nil {
+			p.markdown = termtext.New(p.t.a.out, visible)
+		}
+		_ = p.markdown.WriteString(visible(e.Text)) // a run goes on whoever reads
+	case chatbridge.EventToolCall:
+		if p.markdown != nil {
+			p.end()
+		}
+		fmt.Fprintf(p.t.a.err, "[%s %s]\n", visible(e.Used.Name), visible(e.Used.Arguments))
+	}
+}
+
+func (p *printer) end() {
+	if p.markdown != nil {
+		_ = p.markdown.Flush() // as above
+		p.markdown = nil
+	} else if p.printed {
+		p.t.a.printf("\n")
+	}
+	p.printed = false
+}
+
+// visible escapes what would steer a terminal or cannot be seen.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+		switch {
+		case r < ' ' && r != '\n' && r != '\t', r >= 0x7f && r < 0xa0, // controls
+			r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x061c, // directions
+			r >= 0xe0000 && r <= 0xe007f, r == 0x2028, r == 0x2029, r == 0xfeff: // tags, separators
 			return '\ufffd'
 		}
 		return r
 	}, text)
 }
 
-// consent asks about the calls of an outcome that waits, until it does no more. Only a
-// plain yes is one.
-func (t *chatTerminal) consent(out *chatbridge.Outcome) (*chatbridge.Outcome, error) {
-	for out.Status == "pending" {
-		p := out.Pending
-		t.a.printf("The model asks for consent (%s", p.RiskTier)
-		if p.Directory != "" {
-			t.a.printf(", in %s", visible(p.Directory))
-		}
-		t.a.printf("):\n  %s\n", strings.ReplaceAll(p.Shown, "\n", "\n  "))
-		line, ok := t.line("Run it? y once, c in this conversation, a always, n no, with words for the model: ")
-		if !ok {
-			t.a.printf("\nNot answered: the call waits. Go on with: engramd chat --conversation %s\n", out.Conversation)
-			return out, nil
-		}
-		answer := chatbridge.Answer{Conversation: out.Conversation, CallID: p.CallID, Digest: p.Digest}
-		word, words, _ := strings.Cut(strings.TrimSpace(line), " ")
-		switch strings.ToLower(word) {
-		case "y", "yes":
-			answer.Approve = true
-		case "c":
-			answer.Approve, answer.Remember = true, "conversation"
-		case "a":
-			answer.Approve, answer.Remember = true, "always"
-		case "n", "no":
-			answer.Words = strings.TrimSpace(words)
-		default:
-			continue
-		}
-		if answer.Approve && words != "" {
-			continue // a yes with more behind is none
-		}
-		run, err := t.b.Answer(t.a.ctx, answer)
-		var refused *chatbridge.Refusal
-		if errors.As(err, &refused) {
-			fmt.Fprintln(t.a.err, "engramd: "+err.Error())
-			waiting, err := t.b.Waiting(t.a.ctx, out.Conversation)
-			if err != nil || len(waiting) == 0 {
-				return out, err
-			}
-			out.Pending = &waiting[0]
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if out, err = t.follow(run); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+// hangup is a context that ends also when the terminal is closed.
+func hangup(parent context.Context) (context.Context, context.CancelFunc) {
+	return signalContext(parent, syscall.SIGHUP)
 }

@@ -7,9 +7,7 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"engram/server/exporter"
 	"engram/server/importer"
@@ -20,7 +18,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := withInterrupts(context.Background())
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -51,7 +49,7 @@ type grammar struct {
 	Restore  restoreCommand  `cmd:"" help:"Make a namespace of a backup."`
 	Compact  compactCommand  `cmd:"" help:"Give free space in a namespace's file back."`
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Speak the Model Context Protocol on stdin and stdout."`
-	Chat     chatCommand     `cmd:"" help:"Talk with an agent that remembers."`
+	Chat     chatGroup       `cmd:"" help:"Talk with an agent that remembers; list, show, search, export and forget what was said."`
 	Gate     gateCommand     `cmd:"" help:"Be a scripted model provider, to try an agent against."`
 	Bench    benchCommand    `cmd:"" help:"Measure recall and speed."`
 	Help     helpCommand     `cmd:"" help:"Read the reference of EQL: every clause, function, type and error; how to set up MCP clients, or who makes vectors of texts."`
