@@ -35,6 +35,8 @@ type ListOptions struct {
 	Cursor string
 	// Forgotten lists those that are forgotten, in place of the others.
 	Forgotten bool
+	// Owner lists those that are this one's: see Bridge.Owner. Empty: all.
+	Owner string
 }
 
 // ConversationPage is a part of a list.
@@ -44,7 +46,7 @@ type ConversationPage struct {
 	Next string `json:"next,omitempty"`
 }
 
-const eqlPage = `MATCH (c:Conversation) WHERE c.rounds IS NOT NULL AND (coalesce(c.status, '') = 'forgotten') = $forgotten
+const eqlPage = `MATCH (c:Conversation) WHERE c.rounds IS NOT NULL AND (coalesce(c.status, '') = 'forgotten') = $forgotten AND ($owner IS NULL OR c.owner = $owner)
 WITH c, coalesce(c.active_at, c.created_at) AS active
 WITH c, active.epochSeconds AS seconds, active.nanosecond AS nanos
 WHERE $seconds IS NULL OR seconds < $seconds OR seconds = $seconds AND (nanos < $nanos OR nanos = $nanos AND c.id > $id)
@@ -78,7 +80,10 @@ func (b *Bridge) List(ctx context.Context, o *ListOptions) (*ConversationPage, e
 	if limit < 1 || limit > 500 {
 		return nil, refuse("invalid", "a page holds 1 to 500 conversations, not %d", limit)
 	}
-	params := map[string]any{"limit": int64(limit + 1), "forgotten": o.Forgotten, "seconds": nil, "nanos": nil, "id": ""}
+	params := map[string]any{"limit": int64(limit + 1), "forgotten": o.Forgotten, "seconds": nil, "nanos": nil, "id": "", "owner": nil}
+	if o.Owner != "" {
+		params["owner"] = o.Owner
+	}
 	if o.Cursor != "" {
 		var m mark
 		raw, err := base64.RawURLEncoding.DecodeString(o.Cursor)

@@ -9,7 +9,6 @@ import (
 
 const (
 	eqlOwner  = `MATCH (c:Conversation {id: $id}) RETURN c.owner AS owner`
-	eqlOwned  = `MATCH (c:Conversation {owner: $owner}) RETURN c.id AS id`
 	eqlNewest = `MATCH (c:Conversation {id: $id})-[:HAS_RUN]->(r:Run) WHERE $run IS NULL OR r.id = $run
 RETURN r.id AS id, r.status AS status, r.events AS events ORDER BY r.created_at DESC, r.id DESC LIMIT 1`
 )
@@ -30,19 +29,6 @@ func (b *Bridge) Owner(ctx context.Context, conversation string) (owner string, 
 		return "", false, err
 	}
 	return text(res.Rows[0][0]), true, nil
-}
-
-// Owned are the conversations of an owner.
-func (b *Bridge) Owned(ctx context.Context, owner string) (map[string]bool, error) {
-	res, err := b.o.Memory.Read(ctx, eqlOwned, map[string]any{"owner": owner})
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]bool, len(res.Rows))
-	for _, row := range res.Rows {
-		out[text(row[0])] = true
-	}
-	return out, nil
 }
 
 // Stored is a run as memory has it: all but a leg that goes on now, whose events are

@@ -38,8 +38,8 @@ func TestOwner(t *testing.T) {
 			t.Errorf("%v: %+v, error %v", c, got, err)
 		}
 	}
-	if owned, err := b.Owned(t.Context(), "ann"); err != nil || len(owned) != 1 || !owned[mine.Conversation] {
-		t.Errorf("Ann's: %v, error %v", owned, err)
+	if page, err := b.List(t.Context(), &chatbridge.ListOptions{Owner: "ann"}); err != nil || len(page.Conversations) != 1 || page.Conversations[0].ID != mine.Conversation {
+		t.Errorf("Ann's: %+v, error %v", page, err)
 	}
 	if n := b.Running(); n != 0 {
 		t.Errorf("%d runs go on", n)

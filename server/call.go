@@ -66,7 +66,7 @@ func (s *Server) serveRoute(r *route, w http.ResponseWriter, req *http.Request) 
 var errDeadline = errors.New("the request took too long")
 
 func (c *call) run() (err error) {
-	if c.route.scope != "" && !c.who.May(c.route.scope) {
+	if c.route.scope != "" && !c.who.May(c.route.scope) && (c.route.or == "" || !c.who.May(c.route.or)) {
 		return newProblem(http.StatusForbidden, codeForbidden, "the token does not have the scope "+string(c.route.scope))
 	}
 	if err := c.checkBody(); err != nil {

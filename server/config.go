@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"engram/chatbridge"
 	"engram/server/token"
 )
 
@@ -25,6 +26,9 @@ type Config struct {
 	// MCP answers /mcp, which is let through to it after the same checks as all other
 	// routes; nil: there is no such route.
 	MCP http.Handler
+	// Chat is what chats of the namespaces are made of; its Memory is the namespace. The
+	// zero value: memory alone answers, without a model.
+	Chat chatbridge.Options
 	// Version is told by the OpenAPI document and by /healthz.
 	Version string
 
@@ -51,7 +55,7 @@ type Config struct {
 	// MaxConns and MaxConnsPerClient bound open connections, altogether and of one
 	// address. Defaults 4,096 and 3,072.
 	MaxConns, MaxConnsPerClient int
-	// MaxSockets bounds open websockets of one token. Default 2,500.
+	// MaxSockets bounds open websockets and event streams of one token. Default 2,500.
 	MaxSockets int
 	// MaxTransactions bounds open transactions of one token. Default 16.
 	MaxTransactions int

@@ -214,6 +214,66 @@ var contracts = []contract{
 			}
 		},
 	},
+	{
+		route: "POST /v1/session/begin", path: "/v1/session/begin", body: `{"conversation":"c","about":"Lisbon","budget":200}`, want: `{"conversation":"c","text":"Conversation: c\nThe memory holds `,
+		check: func(t *testing.T, h *harness, a answer) {
+			h.must("POST", "/v1/remember", `{"text":"Ann is back in Lisbon","alone":true}`)
+			a = h.must("POST", "/v1/session/begin", `{"about":"Lisbon"}`)
+			text, recent := a.json["text"].(string), toJSON(a.json["recent"])
+			if strings.Count(text, "Ann is back in Lisbon") != 2 || !strings.Contains(recent, "Ann is back in Lisbon") || !strings.Contains(a.json["context"].(string), "Ann is back in Lisbon") || a.json["stats"].(map[string]any)["nodes"].(float64) < 4 || a.json["open_work"] == nil {
+				t.Errorf("%s", a.body)
+			}
+			fresh := h.must("POST", "/v1/session/begin", "{}")
+			if name, _ := fresh.json["conversation"].(string); len(name) < 20 || fresh.json["context"] != nil {
+				t.Errorf("a new one: %s", fresh.body)
+			}
+			for _, bad := range []string{`{"budget":9}`, `{"about":"` + strings.Repeat("a", 20_001) + `"}`, `{"conversation":"` + strings.Repeat("a", 201) + `"}`} {
+				if a := h.request(h.root, "POST", "/v1/session/begin", bad); a.status != 400 {
+					t.Errorf("%.40s: %d %s", bad, a.status, a.body)
+				}
+			}
+		},
+	},
+	{
+		route: "POST /v1/conversations", path: "/v1/conversations", body: `{}`, want: `{"conversation_id":"c-`,
+		check: func(t *testing.T, h *harness, a answer) {
+			if got := h.eql("MATCH (c:Conversation) WHERE c.owner IS NOT NULL RETURN c.id, c.owner, c.rounds"); got != `[["`+a.json["conversation_id"].(string)+`","root",0]]` {
+				t.Errorf("stored: %s", got)
+			}
+		},
+	},
+	{
+		route: "POST /v1/conversations/{id}/messages", path: "/v1/conversations/{conversation}/messages", body: `{"text":"GATE-PLAIN","no_tools":true}`,
+		want: `"reply":"Grüße \u003cb\u003e \u0026 日本 🦊.","response":"Grüße \u003cb\u003e \u0026 日本 🦊.","model":"m","provider":"gate","agentic":false,"tools_used":[],"sources":[],"iterations":1,"usage":{"rounds":1,`,
+	},
+	{
+		route: "POST /v1/conversations/{id}/approvals", path: "/v1/conversations/{pending}/approvals", body: `{"decision":"deny","words":"no"}`,
+		want: `"reply":"I run it.\n\nTold: The person denied this call. They said: no"`,
+	},
+	{
+		route: "GET /v1/conversations/{id}/events", path: "/v1/conversations/{pending}/events?after=5", want: `"status":"pending","events":[{"seq":6,"type":"tool_pending","pending":{"call_id":"call_gaterun_1_`,
+	},
+	{
+		route: "POST /v1/conversations/{id}/cancel", path: "/v1/conversations/{pending}/cancel", want: `= {"canceled":true}`,
+		check: func(t *testing.T, h *harness, _ answer) {
+			if got := h.eql("MATCH (r:Run {status: 'pending'}) RETURN count(r)"); got != "[[1]]" { // of the contract before
+				t.Errorf("%s calls wait", got)
+			}
+		},
+	},
+	{
+		route: "GET /v1/conversations", path: "/v1/conversations?limit=1", want: `{"conversations":[{"id":"`,
+		check: func(t *testing.T, h *harness, a answer) {
+			seen := map[string]bool{}
+			for a.json["next_cursor"] != nil {
+				seen[a.json["conversations"].([]any)[0].(map[string]any)["id"].(string)] = true
+				a = h.must("GET", "/v1/conversations?limit=1&cursor="+a.json["next_cursor"].(string), "")
+			}
+			if len(seen) != 4 || h.request(h.root, "GET", "/v1/conversations?cursor=nobody", "").status != 400 {
+				t.Errorf("pages: %v and %s", seen, a.body)
+			}
+		},
+	},
 	{route: "POST /v1/namespaces", path: "/v1/namespaces", body: `{"name":"notes","quota_bytes":67108864}`, want: `= {"name":"notes","quota_bytes":67108864}`},
 	{
 		route: "PATCH /v1/namespaces/{name}", path: "/v1/namespaces/notes", body: `{"name":"letters"}`, want: `= {"name":"letters","quota_bytes":67108864}`,
@@ -294,7 +354,8 @@ var contracts = []contract{
 // TestContracts holds every route to its contract, and its request and answer to the
 // OpenAPI document.
 func TestContracts(t *testing.T) {
-	h := start(t)
+	change, _, _ := chatting(t, chatScript)
+	h := start(t, change)
 	doc := loadDocument(t, h)
 	open := map[string]bool{}
 	for _, r := range h.server.Routes() {
@@ -313,6 +374,13 @@ func TestContracts(t *testing.T) {
 			id := h.must("POST", "/v1/transactions", `{"mode":"write"}`).json["id"].(string)
 			h.must("POST", "/v1/query", toJSON(map[string]any{"statement": "CREATE (:Tx {id: 'in-tx'})", "transaction": id}))
 			path = strings.ReplaceAll(path, "{tx}", id)
+		}
+		if strings.Contains(path, "{conversation}") {
+			path = strings.ReplaceAll(path, "{conversation}", h.must("POST", "/v1/conversations", "{}").json["conversation_id"].(string))
+		}
+		if strings.Contains(path, "{pending}") {
+			id, _ := h.pendingIn(h.root)
+			path = strings.ReplaceAll(path, "{pending}", id)
 		}
 		a := h.request(h.root, method, path, c.body)
 		if a.status != http.StatusOK {

@@ -35,6 +35,8 @@ func newMetrics(s *Server) *metrics {
 	gauge("engram_namespaces_loaded", "Namespaces that are loaded.", func() float64 { return float64(s.registry.Loaded()) })
 	gauge("engram_transactions_open", "Transactions that clients have open.", func() float64 { return float64(len(s.txs.list())) })
 	gauge("engram_websockets_open", "Websockets that are open.", func() float64 { return float64(s.sockets.count()) })
+	gauge("engram_event_streams_open", "Streams of events that are open.", func() float64 { return float64(s.streams.count()) })
+	gauge("engram_chat_runs", "Runs of chats that go on.", func() float64 { return float64(s.chats.running()) })
 	m.page = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m
 }

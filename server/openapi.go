@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // document makes the OpenAPI document of the routes: from the same table that
@@ -166,6 +167,9 @@ type schemas struct {
 
 // of returns the schema of a type: plain, without unions of kinds.
 func (d *schemas) of(t reflect.Type) map[string]any {
+	if t == reflect.TypeFor[time.Time]() {
+		return map[string]any{"type": "string", "format": "date-time"}
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return d.of(t.Elem())

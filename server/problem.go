@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"engram"
+	"engram/chatbridge"
 	"engram/server/internal/strict"
 )
 
@@ -30,6 +31,7 @@ const (
 	codeNoTransaction   = "TransactionNotFound"
 	codeNodeNotFound    = "NodeNotFound"
 	codeUpgrade         = "UpgradeRequired"
+	codeNoConversation  = "ConversationNotFound"
 )
 
 // problem is an error as RFC 9457 has it.
@@ -46,6 +48,9 @@ type problem struct {
 	// Written tells what became of a write.
 	Written string `json:"written,omitempty" doc:"What became of a write: no, or unknown." enum:"no,unknown"`
 	Request string `json:"request,omitempty" doc:"The request's id, which the server's log has too."`
+	// Ceiling and Outcome are of runs of chats.
+	Ceiling *chatbridge.Ceiling `json:"ceiling,omitempty" doc:"The limit that a run has met."`
+	Outcome *messageResponse    `json:"outcome,omitempty" doc:"How a run ended that has no answer."`
 
 	retryAfter int   // seconds
 	cause      error // for the log

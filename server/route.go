@@ -31,7 +31,9 @@ type route struct {
 	method, pattern string
 	// scope is what the token has to allow; empty: no token is needed.
 	scope token.Scope
-	body  bodyKind
+	// or is a scope that is enough, too; empty: there is none.
+	or   token.Scope
+	body bodyKind
 	// types are the media types of the body; nil: JSON.
 	types []string
 	// writes: the route may change something, so it takes an Idempotency-Key and is
@@ -44,6 +46,8 @@ type route struct {
 	// stream: the request may last as long as Config.StreamTimeout, and its body be
 	// as long as Config.MaxImport.
 	stream bool
+	// lasting: the request may last as long as Config.StreamTimeout, its body is as others.
+	lasting bool
 	// hidden: it is no part of the OpenAPI document.
 	hidden bool
 	handle func(*call) error
@@ -67,7 +71,7 @@ type param struct {
 
 // maxTimeout is how long the route may take.
 func (r *route) maxTimeout(c *Config) time.Duration {
-	if r.stream {
+	if r.stream || r.lasting {
 		return c.StreamTimeout
 	}
 	return c.Timeout
@@ -87,7 +91,7 @@ func (r *route) maxBody(c *Config) int64 {
 // routes are all of them, in the order of the documentation.
 func (s *Server) routes() []*route {
 	var all []*route
-	for _, part := range [][]*route{s.queryRoutes(), s.memoryRoutes(), s.graphRoutes(), s.txRoutes(), s.adminRoutes(), s.socketRoutes(), s.systemRoutes()} {
+	for _, part := range [][]*route{s.queryRoutes(), s.memoryRoutes(), s.graphRoutes(), s.txRoutes(), s.conversationRoutes(), s.sessionRoutes(), s.adminRoutes(), s.socketRoutes(), s.systemRoutes()} {
 		all = append(all, part...)
 	}
 	return all

@@ -203,7 +203,7 @@ func TestS07EveryRoute(t *testing.T) {
 			}
 		}
 		for scope, secret := range secrets {
-			allowed := string(scope) == r.Scope || r.Scope == "read" && (scope == token.Write || scope == token.Admin) || r.Scope == "write" && scope == token.Admin
+			allowed := string(scope) == r.Scope || string(scope) == r.Or || r.Scope == "read" && (scope == token.Write || scope == token.Admin) || r.Scope == "write" && scope == token.Admin
 			a := h.request(secret, method, path, bodyFor(r))
 			if forbidden := a.status == http.StatusForbidden && a.code() == "Forbidden"; forbidden == allowed {
 				t.Errorf("%s %s with the scope %s: %d %s", method, path, scope, a.status, a.body)

@@ -47,6 +47,8 @@ type Server struct {
 	txs      *transactions
 	limiters limiters
 	sockets  sockets
+	streams  streams
+	chats    chats
 	buffers  sync.Pool // of websockets
 
 	draining atomic.Bool
@@ -70,6 +72,8 @@ func New(registry *Registry, config Config) (*Server, error) {
 	s.txs = newTransactions(&s.config)
 	s.limiters.of = map[string]*rate.Limiter{}
 	s.sockets.of = map[string]int{}
+	s.streams.all = map[*eventStream]struct{}{}
+	s.chats.s, s.chats.of = s, map[string]*chat{}
 	s.metrics = newMetrics(s)
 	s.table = s.routes()
 	for _, r := range s.table {
@@ -78,6 +82,9 @@ func New(registry *Registry, config Config) (*Server, error) {
 	}
 	var err error
 	if s.document, err = document(s); err != nil {
+		return nil, err
+	}
+	if _, err := s.chats.bridge(DefaultNamespace); err != nil { // what is wrong with the options is told now
 		return nil, err
 	}
 	s.http = &http.Server{
@@ -115,10 +122,11 @@ func served(err error) error {
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.draining.Store(true)
 	s.sockets.closeAll()
-	err := s.http.Shutdown(ctx)
+	err := s.chats.closeAll(ctx) // runs end, and with them the requests that wait for them
+	ended := s.http.Shutdown(ctx)
 	s.stop()
-	if err != nil {
-		err = errors.Join(err, s.http.Close())
+	if ended != nil {
+		err = errors.Join(err, ended, s.http.Close())
 	}
 	s.txs.closeAll()
 	s.sockets.wait.Wait()
@@ -126,7 +134,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// clean ends idle transactions, forgets limiters, and unloads idle namespaces.
+// clean ends idle transactions, forgets limiters and bridges, and unloads idle namespaces.
 func (s *Server) clean() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -138,9 +146,11 @@ func (s *Server) clean() {
 			return
 		case <-look.C:
 			s.sockets.check(s.config.Tokens)
+			s.streams.check(s.config.Tokens)
 		case <-tick.C:
 			s.txs.expire(s.config.Now())
 			s.limiters.trim()
+			s.chats.trim(s.config.Now())
 			s.registry.UnloadIdle()
 		}
 	}

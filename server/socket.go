@@ -19,6 +19,7 @@ import (
 const (
 	socketStatements    = 32       // statements on their way
 	socketSubscriptions = 8        // subscriptions
+	socketChats         = 32       // messages and answers of chats whose runs go on
 	socketQueue         = 64       // messages that wait for the client
 	socketMessage       = 1 << 20  // bytes of a message from the client
 	socketChunk         = 32 << 10 // bytes of rows in one message, about
@@ -136,13 +137,14 @@ type socket struct {
 	running       map[string]context.CancelFunc
 	statements    int
 	subscriptions int
+	chats         int
 	code          int // of the closing message; 0: none was decided
 	reason        string
 }
 
 func (s *Server) socketRoutes() []*route {
 	return []*route{{
-		method: http.MethodGet, pattern: "/v1/ws", scope: token.Read, stream: true, hidden: true, handle: s.socket,
+		method: http.MethodGet, pattern: "/v1/ws", scope: token.Read, or: token.Chat, stream: true, hidden: true, handle: s.socket,
 		summary: "A websocket for many statements and subscriptions",
 	}}
 }
@@ -324,41 +326,55 @@ func (k *socket) take(data []byte) {
 		m.Request = []byte("{}")
 	}
 	var err error
-	switch m.Type {
-	case "query":
-		err = k.begin(m, k.query)
-	case "recall":
-		err = k.begin(m, k.recall)
-	case "subscribe":
-		err = k.begin(m, k.subscribe)
-	case "cancel":
+	does, ok := messages[m.Type]
+	switch {
+	case m.Type == "cancel":
 		err = k.stop(m)
+	case !ok:
+		err = invalid("type", "the type is query, recall, chat, approve, subscribe or cancel")
+	case does.scope != "" && !k.who.May(does.scope):
+		err = newProblem(http.StatusForbidden, codeForbidden, "the token does not have the scope "+string(does.scope))
 	default:
-		err = invalid("type", "the type is query, recall, subscribe or cancel")
+		err = k.begin(m, does.run)
 	}
 	if err != nil {
 		k.tellError(m.ID, err)
 	}
 }
 
+// messages are what messages of each type need and do.
+var messages = map[string]struct {
+	scope token.Scope
+	run   func(*socket, context.Context, envelope) error
+}{
+	"query":     {token.Read, (*socket).query},
+	"recall":    {token.Read, (*socket).recall},
+	"chat":      {token.Chat, (*socket).chat},
+	"approve":   {token.Chat, (*socket).approve},
+	"subscribe": {"", (*socket).subscribe}, // of what, it looks at itself
+}
+
 // begin runs what a message asks for beside the reader.
-func (k *socket) begin(m envelope, run func(context.Context, envelope) error) error {
+func (k *socket) begin(m envelope, run func(*socket, context.Context, envelope) error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if _, twice := k.running[m.ID]; twice {
 		return invalid("id", "a message with this id is on its way")
 	}
-	count, limit := &k.statements, socketStatements
-	if m.Type == "subscribe" {
-		count, limit = &k.subscriptions, socketSubscriptions
+	count, limit, lasts := &k.statements, socketStatements, k.s.config.Timeout
+	switch m.Type {
+	case "subscribe":
+		count, limit, lasts = &k.subscriptions, socketSubscriptions, 0
+	case "chat", "approve":
+		count, limit, lasts = &k.chats, socketChats, 0
 	}
 	if *count >= limit {
 		return newProblem(http.StatusTooManyRequests, codeRate, "too many are on their way on this websocket: wait for an answer")
 	}
 	*count++
 	ctx, cancel := context.WithCancel(k.ctx)
-	if m.Type != "subscribe" {
-		ctx, cancel = context.WithTimeoutCause(k.ctx, k.s.config.Timeout, errDeadline)
+	if lasts > 0 {
+		ctx, cancel = context.WithTimeoutCause(k.ctx, lasts, errDeadline)
 	}
 	k.running[m.ID] = cancel
 	k.work.Go(func() {
@@ -368,7 +384,7 @@ func (k *socket) begin(m envelope, run func(context.Context, envelope) error) er
 				k.tellError(m.ID, newProblem(http.StatusInternalServerError, string(engram.CodeInternal), generic[engram.CodeInternal]))
 			}
 		}()
-		err := run(ctx, m)
+		err := run(k, ctx, m)
 		cancel()
 		k.mu.Lock()
 		delete(k.running, m.ID)
@@ -382,14 +398,19 @@ func (k *socket) begin(m envelope, run func(context.Context, envelope) error) er
 }
 
 type cancelRequest struct {
-	Target string `json:"target"`
+	Target       string `json:"target"`          // the id of a message, or
+	Conversation string `json:"conversation_id"` // a conversation
 }
 
-// stop cancels a statement or a subscription, which answers with an error then.
+// stop cancels a statement or a subscription, which answers with an error then, or the
+// run of a conversation.
 func (k *socket) stop(m envelope) error {
 	var q cancelRequest
 	if err := strict.Decode(m.Request, &q); err != nil {
 		return err
+	}
+	if q.Conversation != "" {
+		return k.stopRun(m, &q)
 	}
 	k.mu.Lock()
 	cancel, ok := k.running[q.Target]
@@ -397,9 +418,13 @@ func (k *socket) stop(m envelope) error {
 	if ok {
 		cancel()
 	}
+	return k.stopped(m.ID, ok)
+}
+
+func (k *socket) stopped(id string, ok bool) error {
 	return k.tell(struct {
 		ID       string `json:"id"`
 		Type     string `json:"type"`
 		Canceled bool   `json:"canceled"`
-	}{m.ID, "canceled", ok})
+	}{id, "canceled", ok})
 }

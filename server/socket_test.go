@@ -216,7 +216,7 @@ func TestS03Sockets(t *testing.T) {
 		"no token":           {"", set("X", "y"), 401},
 		"no token, own page": {"", set("Origin", h.url), 401},
 		"a wrong token":      {"engram_x", set("X", "y"), 401},
-		"no scope to read":   {h.token("chatter", token.Chat), set("X", "y"), 403},
+		"no scope for it":    {h.token("runner", token.RunCommands), set("X", "y"), 403},
 	} {
 		if ws, res := h.dial(c.secret, c.change); ws != nil || res == nil || res.StatusCode != c.status {
 			t.Errorf("%s: %v, want %d", name, res, c.status)

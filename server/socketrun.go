@@ -137,7 +137,9 @@ func (k *socket) rows(id string, columns []string, rows rowSeq, form string, end
 
 // subscribeRequest asks for the changes of the graph.
 type subscribeRequest struct {
-	After *uint64 `json:"after"` // the seq to go on from; without it only what comes
+	Conversation string  `json:"conversation_id"` // in place of the graph: its runs
+	Run          string  `json:"run_id"`          // the first one that is told of; without it the newest
+	After        *uint64 `json:"after"`           // the seq to go on from; without it only what comes
 }
 
 // changeJSON is what one transaction did.
@@ -188,6 +190,15 @@ func (k *socket) subscribe(ctx context.Context, m envelope) error {
 	var q subscribeRequest
 	if err := strict.Decode(m.Request, &q); err != nil {
 		return err
+	}
+	if q.Conversation != "" {
+		return k.subscribeRuns(ctx, m.ID, &q)
+	}
+	if q.Run != "" {
+		return invalid("run_id", "run_id goes with conversation_id")
+	}
+	if !k.who.May(token.Read) {
+		return newProblem(http.StatusForbidden, codeForbidden, "the token does not have the scope read")
 	}
 	at := k.db.Seq()
 	if q.After != nil {

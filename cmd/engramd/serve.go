@@ -32,14 +32,16 @@ type serveCommand struct {
 	Idle      time.Duration `help:"How long an unused namespace stays loaded, by default ${default}." default:"10m" placeholder:"DURATION"`
 	Rate      int           `help:"Requests a second of one token; 0: no bound. By default ${default}." default:"20000" placeholder:"N"`
 	Trace     string        `help:"Send spans of requests to this OpenTelemetry collector, such as http://127.0.0.1:4318; without it nothing is traced." env:"ENGRAM_TRACE" placeholder:"URL"`
-	LogFormat string        `help:"How to log to stderr: text or json; by default ${default}." default:"text" enum:"text,json" placeholder:"FORMAT"`
-	LogLevel  string        `help:"What to log: debug, info, warn or error; by default ${default}." default:"info" enum:"debug,info,warn,error" placeholder:"LEVEL"`
+	llmFlags
+	LogFormat string `help:"How to log to stderr: text or json; by default ${default}." default:"text" enum:"text,json" placeholder:"FORMAT"`
+	LogLevel  string `help:"What to log: debug, info, warn or error; by default ${default}." default:"info" enum:"debug,info,warn,error" placeholder:"LEVEL"`
 }
 
 // Help is shown by --help.
 func (serveCommand) Help() string {
 	return `Serves the data directory by HTTP until it is interrupted. Every request needs a token, also on this machine; the first start
-makes one. What the routes are, GET /v1/openapi.json tells. An address that other machines reach is refused without TLS and a
+makes one. What the routes are, GET /v1/openapi.json tells. Chats are answered by the model of --provider and the flags beside it, as those
+of engramd chat; without one by Ollama on this machine, else from memory alone. An address that other machines reach is refused without TLS and a
 token that was made before.
 
 Settings may stand in a file, --config FILE or ENGRAM_CONFIG: {"listen": "127.0.0.1:7463", "backups": "/srv/backups"}. A flag goes
@@ -115,8 +117,12 @@ func (c *serveCommand) serve(a *app, r *server.Registry, tokens *token.Store) er
 		return err
 	}
 	defer stopTracing()
+	chats, _, err := c.options(a.ctx, true)
+	if err != nil {
+		return err
+	}
 	s, err := server.New(r, server.Config{
-		Tracer: tracer, MCP: mcpHandler(hub),
+		Chat: chats, Tracer: tracer, MCP: mcpHandler(hub),
 		Tokens: tokens, Hosts: c.Host, Origins: c.Origin, BackupDir: c.Backups, Version: version(), Rate: noBound(c.Rate), Log: log,
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
@@ -96,6 +97,16 @@ func (i Identity) MayUse(namespace string) bool {
 
 // Same reports whether two identities are of one and the same secret.
 func (i Identity) Same(j Identity) bool { return i.Name == j.Name && i.hash == j.hash }
+
+// Owner is what marks things that are a token's for longer than a request: they are not
+// those of another one that gets its name later. The data directory's own keeps its
+// things when it is replaced.
+func (i Identity) Owner() string {
+	if i.Name == rootName {
+		return rootName
+	}
+	return i.Name + "/" + hex.EncodeToString(i.hash[:8])
+}
 
 type identityKey struct{}
 
