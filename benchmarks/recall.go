@@ -202,10 +202,13 @@ func (s *recallSetFiles) addLink(line []byte) error {
 	return nil
 }
 
+// asked is when the questions are asked: memories age, and the figures would with them.
+func asked() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+
 // run asks the questions in one configuration. The first one imports the memories
 // into dir, where they stay.
 func (c *conversation) run(ctx context.Context, dir string, how config, first bool) (outcomes []outcome, err error) {
-	db, err := engram.Open(dir, &engram.Options{Create: first, RecallLegs: how.legs, RecallOff: how.off})
+	db, err := engram.Open(dir, &engram.Options{Create: first, RecallLegs: how.legs, RecallOff: how.off, Now: asked})
 	if err != nil {
 		return nil, err
 	}
@@ -230,14 +233,13 @@ func (c *conversation) run(ctx context.Context, dir string, how config, first bo
 }
 
 func (c *conversation) load(ctx context.Context, db *engram.DB) error {
-	to := importer.Into(db)
-	if _, err := importer.Memories(ctx, to, bytes.NewReader(c.memories), importer.Options{}); err != nil {
+	if _, err := importer.Memories(ctx, db, bytes.NewReader(c.memories), importer.Options{}); err != nil {
 		return err
 	}
 	if len(c.links) == 0 {
 		return nil
 	}
-	_, err := importer.Links(ctx, to, bytes.NewReader(c.links), importer.Options{})
+	_, err := importer.Links(ctx, importer.Into(db), bytes.NewReader(c.links), importer.Options{})
 	return err
 }
 

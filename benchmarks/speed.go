@@ -14,6 +14,7 @@ import (
 
 	"engram"
 	"engram/benchmarks/internal/graphgen"
+	"engram/benchmarks/internal/textgen"
 )
 
 // SpeedOptions say what to measure.
@@ -60,6 +61,16 @@ func Generate(dir, size string, seed uint32) error {
 		}
 	}
 	return graphgen.Generate(dir, n, seed)
+}
+
+// InputCounts tells what GenerateInput wrote.
+type InputCounts = textgen.Counts
+
+// GenerateInput writes something to import into dir: of kind "chat" conversations.json
+// of size MB, of "markdown" a folder notes with size files, of "memories"
+// memories.jsonl with size lines.
+func GenerateInput(dir, kind string, size int, seed uint64) (InputCounts, error) {
+	return textgen.Generate(dir, kind, size, seed)
 }
 
 // expected are the published results for the default seed, by metric and size.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"engram"
 	"engram/benchmarks"
@@ -11,7 +12,7 @@ import (
 type benchCommand struct {
 	Recall   benchRecallCommand   `cmd:"" help:"How well recall finds evidence: recall@5, recall@10, hit@5, precision@5, MRR."`
 	Speed    benchSpeedCommand    `cmd:"" help:"How fast statements run, with the results checked."`
-	Generate benchGenerateCommand `cmd:"" help:"Write the graph that bench speed runs on."`
+	Generate benchGenerateCommand `cmd:"" help:"Write the graph that bench speed runs on, or what to try imports with."`
 }
 
 type benchRecallCommand struct {
@@ -124,24 +125,45 @@ func (c *benchSpeedCommand) Run(a *app) error {
 }
 
 type benchGenerateCommand struct {
-	Size string `arg:"" help:"tiny, small, medium, large or a number of nodes."`
+	Size string `arg:"" help:"Of a graph tiny, small, medium, large or a number of nodes; of a chat the MB; otherwise a number of notes or memories."`
 	Dir  string `arg:"" help:"Folder to write to; it is made if missing." type:"path"`
+	Kind string `help:"What to write: ${enum}. A graph is for bench speed, all are for trying imports." enum:"graph,chat,markdown,memories" default:"graph"`
 	Seed uint32 `help:"Seed; the published checksums hold for the default." default:"20261130"`
 }
 
 // Help is shown by --help.
 func (benchGenerateCommand) Help() string {
-	return `Five edges a node. The same size and seed give the same bytes.
+	return `A graph has five edges a node. The same size and seed give the same bytes.
 
 Examples:
   engramd bench generate small ./small
+  engramd bench generate 500 ./chat --kind chat
+  engramd bench generate 100000 ./vault --kind markdown
   engramd bench generate 5000 ./mine --seed 7`
 }
 
-func (c *benchGenerateCommand) Run(*app) error {
+func (c *benchGenerateCommand) Run(a *app) error {
+	if c.Kind != "graph" {
+		return c.input(a)
+	}
 	err := benchmarks.Generate(c.Dir, c.Size, c.Seed)
 	if errors.Is(err, benchmarks.ErrSize) {
 		return &usageError{err}
 	}
 	return err
+}
+
+// input writes something to import, and tells what is in it.
+func (c *benchGenerateCommand) input(a *app) error {
+	size, err := strconv.Atoi(c.Size)
+	if err != nil || size < 1 {
+		return &usageError{fmt.Errorf("size %q: with --kind %s want a number from 1", c.Size, c.Kind)}
+	}
+	counts, err := benchmarks.GenerateInput(c.Dir, c.Kind, size, uint64(c.Seed))
+	if err != nil {
+		return err
+	}
+	a.printf("%d bytes in %s: %s, %s, %s\n", counts.Bytes, plural(int64(counts.Files), "file"),
+		plural(int64(counts.Conversations), "conversation"), fmt.Sprintf("%d memories", counts.Memories), plural(int64(counts.Links), "link"))
+	return nil
 }

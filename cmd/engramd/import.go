@@ -251,7 +251,7 @@ func (a *app) reportImport(source string, r importer.Report) {
 		text string
 	}{
 		{r.Resumed, "had been imported before the import was interrupted"},
-		{r.Skipped, "could not be understood and was skipped"},
+		{r.Skipped, "could not be understood, skipped"},
 	} {
 		if t.n > 0 {
 			fmt.Fprintf(a.err, "  %s %s\n", plural(int64(t.n), "line"), t.text)

@@ -46,6 +46,7 @@ func newTables(g *graph, dir *os.Root) (writer, error) {
 		return nil, err
 	}
 	delete(nodeKinds, "id")
+	delete(nodeKinds, "imported") // which an import of the files notes anew
 	g.done = 0
 	for _, f := range []struct {
 		name   string

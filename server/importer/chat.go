@@ -211,6 +211,9 @@ func (c *chatImport) stage(at origin, ch *chat) error {
 	}{{"date", ch.created}, {"updated", ch.updated}} {
 		if v, ok := momentOf(d.at); ok {
 			top.Props = append(top.Props, engram.Prop{Key: d.key, Value: v})
+			if d.key == "date" {
+				top.Props = withCreated(top.Props, v)
+			}
 		}
 	}
 	if err := c.s.node(at, top); err != nil {
@@ -246,7 +249,7 @@ func (c *chatImport) turns(at origin, top string, ch *chat) error {
 			{Key: "source", Value: stringValue(c.im.format.name + " export")},
 		}}
 		if v, ok := momentOf(t.at); ok {
-			n.Props = append(n.Props, engram.Prop{Key: "date", Value: v})
+			n.Props = withCreated(append(n.Props, engram.Prop{Key: "date", Value: v}), v)
 		} else if t.at != nil {
 			c.im.report.problemAt(at, "conversation %d: the date %v of a message is not understood and is left out", c.n, t.at)
 		}

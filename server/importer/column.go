@@ -82,6 +82,8 @@ func parseHeaders(header []string, roles map[string]string, needed []string) ([]
 		}
 		switch {
 		case c.kind == kindIgnored:
+		case c.role == "" && c.name == importedKey:
+			return nil, fmt.Errorf("the property %q is what imports note for themselves: give the column another name, or the type :ignore", importedKey)
 		case c.role != "" && have[c.role], names[c.name]:
 			return nil, fmt.Errorf("the header names %q twice", c.name)
 		}
@@ -132,24 +134,26 @@ func parseHeader(cell string, roles map[string]string) (column, error) {
 	return column{name: name, kind: kind, list: list}, nil
 }
 
-// learn looks at one cell in the first pass and sets its role's.
-func (c *column) learn(cell string, roles map[string]string) error {
+// verify looks at one cell in the first pass and sets its role's.
+func (c *column) verify(cell string, roles map[string]string) error {
 	if c.role != "" {
 		roles[c.role] = cell
 	}
 	switch {
 	case !utf8.ValidString(cell):
 		return errNotUTF8
-	case c.kind == kindInferred:
-		if cell != "" {
-			c.narrow(cell)
-		}
-	case c.kind == kindText, c.kind == kindIgnored, c.isTime(), cell == "":
-	default:
-		_, err := c.value(cell)
-		return err
+	case c.kind == kindText, c.kind == kindIgnored, c.kind == kindInferred, c.isTime(), cell == "":
+		return nil
 	}
-	return nil
+	_, err := c.value(cell)
+	return err
+}
+
+// infer learns from a cell of a row that is understood.
+func (c *column) infer(cell string) {
+	if c.kind == kindInferred && cell != "" {
+		c.narrow(cell)
+	}
 }
 
 func (c *column) isTime() bool {

@@ -42,3 +42,23 @@ func parseDate(text string) (value any, understood bool) {
 	}
 	return text, false
 }
+
+// withCreated adds when a memory was created: a day is its begin, and a time without a
+// zone is one of UTC. What is no date adds nothing.
+func withCreated(props []engram.Prop, date engram.Value) []engram.Prop {
+	switch date.Kind() {
+	case engram.KindDateTime:
+	case engram.KindDate, engram.KindLocalDateTime:
+		text := date.ToString()
+		if date.Kind() == engram.KindDate {
+			text += "T00:00"
+		}
+		var err error
+		if date, err = engram.ParseValue(engram.KindDateTime, text+"Z"); err != nil {
+			return props // at the end of the calendar
+		}
+	default:
+		return props
+	}
+	return append(props, engram.Prop{Key: "created_at", Value: date})
+}

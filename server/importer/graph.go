@@ -6,16 +6,20 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"engram"
+	"engram/server/internal/graphline"
 )
 
 // Graph imports a CSV file of nodes and, unless edges is nil, one of edges. Into
 // an empty database it loads in bulk, and goes on where an interrupted import of
 // the same files ended; otherwise nodes are merged by id and edges by ends and
-// type. Both files are verified before anything is written. An edge that repeats
-// an earlier one's ends and type is left out and reported.
+// type: a node that an import made and nobody has edited is changed, any other one
+// and edges that are there are left as they are. Both files are verified before
+// anything is written. An edge that repeats an earlier one's ends and type is left
+// out and reported.
 //
 // It keeps about 30 bytes in memory for each node and 8 for each edge.
 func Graph(ctx context.Context, db *engram.DB, nodes, edges io.ReadSeeker, opts Options) (Report, error) {
@@ -32,65 +36,34 @@ func GraphLater(ctx context.Context, open func() (*engram.DB, error), missing bo
 	}
 	g := &graphImport{ctx: ctx, opts: opts, batch: opts.chosen, types: map[string]uint16{}}
 	if err := g.verify(nodes, edges); err != nil {
-		return Report{}, err
+		return g.report, err
 	}
 	if missing {
 		if err := g.verifyEnds(nil, true); err != nil {
-			return Report{}, err
+			return g.report, err
 		}
 	}
 	if missing && opts.DryRun {
-		return g.report, g.count()
+		err = g.merge(nil)
+		return g.report, err
 	}
 	db, err := open()
 	if err != nil {
 		return Report{}, err
 	}
-	stats, err := db.Stats(ctx)
+	bulk, err := emptied(ctx, db, opts)
 	if err != nil {
 		return Report{}, err
 	}
-	unfinished, err := db.UnfinishedLoad()
-	if err != nil {
+	if err := g.verifyEnds(Into(db), bulk); err != nil {
 		return Report{}, err
 	}
-	if unfinished != nil && opts.Restart && !opts.DryRun {
-		if err := db.GiveUpLoad(ctx); err != nil {
-			return Report{}, err
-		}
-		unfinished = nil
-	}
-	to := Into(db)
-	bulk := stats.Nodes == 0 || unfinished != nil
-	if err := g.verifyEnds(to, bulk); err != nil {
-		return Report{}, err
-	}
-	if opts.DryRun {
-		return g.report, g.count()
-	}
-	if bulk {
+	if bulk && !opts.DryRun {
 		err = g.load(db)
 	} else {
-		err = g.merge(to)
+		err = g.merge(db)
 	}
 	return g.report, err
-}
-
-// count reads the files again for what is told about their lines.
-func (g *graphImport) count() error {
-	err := g.nodes.each(g.report.problem, func(int, map[string]string, []engram.Prop) error {
-		g.report.Nodes++
-		g.report.Lines++
-		return g.ctx.Err()
-	})
-	if err != nil {
-		return fmt.Errorf("nodes: %w", err)
-	}
-	return g.eachEdge(func(int, map[string]string, []engram.Prop) error {
-		g.report.Edges++
-		g.report.Lines++
-		return g.ctx.Err()
-	})
 }
 
 // graphImport is one import of a graph.
@@ -101,8 +74,9 @@ type graphImport struct {
 	nodes, edges *table // edges nil if there are none
 	report       Report
 
-	ids     idTable // numbers of the file's nodes, then those of other ends
-	others  []other // the other ends
+	ids     idTable         // numbers of the file's nodes, then those of other ends
+	others  []other         // the other ends
+	missing map[uint32]bool // those of them that no node has
 	types   map[string]uint16
 	repeats repeats
 }
@@ -113,15 +87,31 @@ type other struct {
 	line int // of the first edge that names it
 }
 
+// badNode is told of a row of nodes that is not understood, badEdge of one of edges.
+func (g *graphImport) badNode(line int, err error) error { return g.bad(origin{line: line}, err) }
+
+func (g *graphImport) badEdge(line int, err error) error {
+	return g.bad(origin{file: "edges", line: line}, err)
+}
+
+func (g *graphImport) bad(at origin, err error) error {
+	if !g.opts.SkipBad {
+		return &LineError{at.line, err}
+	}
+	g.report.Skipped++
+	g.report.problemAt(at, "%v; it is skipped", err)
+	return nil
+}
+
 // verify reads both files once.
 func (g *graphImport) verify(nodes, edges io.ReadSeeker) (err error) {
-	g.nodes, err = openTable(nodes, nodeRoles, []string{"id"}, func(_ int, roles map[string]string) error {
+	g.nodes, err = openTable(nodes, nodeRoles, []string{"id"}, g.badNode, func(line int, roles map[string]string) error {
 		id := roles["id"]
 		if id == "" {
-			return errors.New("the id is empty")
+			return &LineError{line, errors.New("the id is empty")}
 		}
 		if _, added := g.ids.add(id); !added {
-			return fmt.Errorf("the id %q stands twice", id)
+			return &LineError{line, fmt.Errorf("the id %q stands twice", id)}
 		}
 		return g.ctx.Err()
 	})
@@ -131,13 +121,13 @@ func (g *graphImport) verify(nodes, edges io.ReadSeeker) (err error) {
 	if edges == nil {
 		return nil
 	}
-	g.edges, err = openTable(edges, edgeRoles, []string{"src", "dst", "type"}, func(line int, roles map[string]string) error {
+	g.edges, err = openTable(edges, edgeRoles, []string{"src", "dst", "type"}, g.badEdge, func(line int, roles map[string]string) error {
 		_, ok := g.types[roles["type"]]
 		switch {
 		case roles["src"] == "" || roles["dst"] == "":
-			return errors.New("an end of the edge is empty")
+			return &LineError{line, errors.New("an end of the edge is empty")}
 		case roles["type"] == "":
-			return errors.New("the type is empty")
+			return &LineError{line, errors.New("the type is empty")}
 		case !ok && len(g.types) > math.MaxUint16:
 			return fmt.Errorf("the file has more than %d types of edges", len(g.types))
 		case !ok:
@@ -182,13 +172,21 @@ func (g *graphImport) verifyEnds(to Target, empty bool) error {
 			return err
 		}
 	}
+	g.missing = map[uint32]bool{}
 	for _, o := range g.others {
-		if empty || missing[o.id] {
-			return fmt.Errorf("edges: %w", &LineError{o.line, fmt.Errorf("no node has the id %q", o.id)})
+		if !empty && !missing[o.id] {
+			continue
 		}
+		if !g.opts.SkipBad {
+			return fmt.Errorf("edges: %w", &LineError{o.line, errNoNode(o.id)})
+		}
+		n, _ := g.ids.get(o.id)
+		g.missing[n] = true
 	}
 	return nil
 }
+
+func errNoNode(id string) error { return fmt.Errorf("no node has the id %q", id) }
 
 // splitLabels reads A, A;B or A:B.
 func splitLabels(cell string) []string {
@@ -212,7 +210,7 @@ func (g *graphImport) load(db *engram.DB) error {
 	l := &bulkLoad{graphImport: g, load: load}
 	l.skipNodes, l.skipEdges = load.Done()
 	g.report.Resumed = int(l.skipNodes + l.skipEdges)
-	if err := g.nodes.each(g.report.problem, l.node); err != nil {
+	if err := g.nodes.each(&g.report, "", l.node); err != nil {
 		return fmt.Errorf("nodes: %w", err)
 	}
 	if err := g.eachEdge(l.edge); err != nil {
@@ -251,10 +249,11 @@ func (l *bulkLoad) node(line int, roles map[string]string, props []engram.Prop) 
 		l.skipNodes--
 		return l.done(&l.report.Nodes)
 	}
-	_, err := l.load.Node(splitLabels(roles["label"]), append(props, engram.Prop{Key: "id", Value: stringValue(roles["id"])}))
-	if err != nil {
+	n := l.graphImport.node(roles, props)
+	if _, err := l.load.Node(n.Labels, n.Props); err != nil {
 		return &LineError{line, err}
 	}
+	l.report.Created++
 	return l.done(&l.report.Nodes)
 }
 
@@ -275,6 +274,7 @@ func (l *bulkLoad) edge(line int, roles map[string]string, props []engram.Prop) 
 	if err != nil {
 		return &LineError{line, err}
 	}
+	l.report.EdgesCreated++
 	return l.done(&l.report.Edges)
 }
 
@@ -298,9 +298,16 @@ func (g *graphImport) eachEdge(fn func(line int, roles map[string]string, props 
 	if g.edges == nil {
 		return nil
 	}
-	err := g.edges.each(g.report.problem, func(line int, roles map[string]string, props []engram.Prop) error {
-		if g.repeats.repeated(g.link(roles)) {
-			g.report.problem(line, "an earlier line has an edge %s from %q to %q; this one is left out", roles["type"], roles["src"], roles["dst"])
+	err := g.edges.each(&g.report, "edges", func(line int, roles map[string]string, props []engram.Prop) error {
+		l := g.link(roles)
+		if g.missing[l.src] {
+			return g.badEdge(line, errNoNode(roles["src"]))
+		}
+		if g.missing[l.dst] {
+			return g.badEdge(line, errNoNode(roles["dst"]))
+		}
+		if g.repeats.repeated(l) {
+			g.report.problemAt(origin{file: "edges", line: line}, "an earlier line has an edge %s from %q to %q; this one is left out", roles["type"], roles["src"], roles["dst"])
 			return nil
 		}
 		return fn(line, roles, props)
@@ -311,45 +318,89 @@ func (g *graphImport) eachEdge(fn func(line int, roles map[string]string, props 
 	return nil
 }
 
-func stringValue(s string) engram.Value {
-	v, _ := engram.ValueOf(s) // a string is always a value
-	return v
+// merge merges rows in batches, all of them in one transaction when they are few. A
+// database of nil is one that a dry run does not make.
+func (g *graphImport) merge(db *engram.DB) error {
+	p := &publisher{stage: &stage{ctx: g.ctx, report: &g.report, owned: true, props: true}, db: db, opts: g.opts, columns: map[string]bool{}}
+	for i := range g.nodes.columns {
+		p.columns[g.nodes.columns[i].name] = true
+	}
+	rows := g.nodes.rows
+	if g.edges != nil {
+		rows += g.edges.rows
+	}
+	if db == nil || g.opts.DryRun || rows > wholeRows || g.nodes.size+g.edges.bytes() > batchBytes || g.batch != 0 {
+		return g.mergeRows(p)
+	}
+	err := p.transaction(func(tx *engram.Tx) error {
+		p.one = tx
+		defer func() { p.one = nil }()
+		return g.mergeRows(p)
+	})
+	if err == nil && g.opts.Ack != nil {
+		g.opts.Ack(p.seq, g.report.Lines)
+	}
+	return err
 }
 
-// merge merges rows in batches of the same labels or type, which can't be
-// parameters.
-func (g *graphImport) merge(to Target) error {
-	m := &merger{ctx: g.ctx, to: to, opts: g.opts, report: &g.report, read: func() int64 { return g.nodes.read() + g.edges.read() }}
-	err := g.nodes.each(g.report.problem, func(_ int, roles map[string]string, props []engram.Prop) error {
-		var labels strings.Builder
-		for _, l := range splitLabels(roles["label"]) {
-			labels.WriteString(":" + quoteName(l))
+func (g *graphImport) mergeRows(p *publisher) error {
+	flush := func(n int, nodes []row[*graphline.Node], edges []row[*graphline.Edge]) error {
+		if n == 0 {
+			return nil
 		}
-		text := "UNWIND $rows AS row\nMERGE (n {id: row.id})\nSET n += row.props"
-		if labels.Len() > 0 {
-			text += ", n" + labels.String()
+		told := p.one == nil && !g.opts.DryRun
+		if told && g.opts.Begin != nil {
+			g.opts.Begin(g.report.Lines)
 		}
+		if err := p.rows(nodes, edges); err != nil {
+			return err
+		}
+		if g.opts.Progress != nil {
+			g.opts.Progress(g.nodes.read() + g.edges.read())
+		}
+		if told && g.opts.Ack != nil {
+			g.opts.Ack(p.seq, g.report.Lines)
+		}
+		return nil
+	}
+	nodes := &batch[*graphline.Node]{limit: g.opts.Batch, flush: func(rows []row[*graphline.Node]) error { return flush(len(rows), rows, nil) }}
+	err := g.nodes.each(&g.report, "", func(line int, roles map[string]string, props []engram.Prop) error {
 		g.report.Nodes++
-		return m.add(text, map[string]any{"id": roles["id"], "props": propMap(props)})
+		g.report.Lines++
+		n := g.node(roles, props)
+		return nodes.add(origin{line: line}, n, sizeOf(n.Props))
 	})
 	if err == nil {
-		err = m.flush()
+		err = nodes.end()
 	}
 	if err != nil {
 		return fmt.Errorf("nodes: %w", err)
 	}
-	err = g.eachEdge(func(_ int, roles map[string]string, props []engram.Prop) error {
-		text := "UNWIND $rows AS row\nMATCH (a {id: row.src}), (b {id: row.dst})\nMERGE (a)-[r:" + quoteName(roles["type"]) + "]->(b)\nSET r += row.props"
+	edges := &batch[*graphline.Edge]{limit: g.opts.Batch, flush: func(rows []row[*graphline.Edge]) error { return flush(len(rows), nil, rows) }}
+	err = g.eachEdge(func(line int, roles map[string]string, props []engram.Prop) error {
 		g.report.Edges++
-		return m.add(text, map[string]any{"src": roles["src"], "dst": roles["dst"], "props": propMap(props)})
+		g.report.Lines++
+		return edges.add(origin{file: "edges", line: line}, &graphline.Edge{From: strings.Clone(roles["src"]), To: strings.Clone(roles["dst"]), Type: strings.Clone(roles["type"]), Props: props}, sizeOf(props))
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = edges.end()
 	}
-	if err := m.flush(); err != nil {
+	if err != nil && g.edges != nil {
 		return fmt.Errorf("edges: %w", err)
 	}
-	return nil
+	return err
+}
+
+// node makes a node of a row. It tells that it was imported, and what it said then.
+func (g *graphImport) node(roles map[string]string, props []engram.Prop) *graphline.Node {
+	labels := splitLabels(roles["label"])
+	slices.Sort(labels)
+	return ownedNode(&graphline.Node{ID: strings.Clone(roles["id"]), Labels: slices.Compact(labels), Props: props})
+}
+
+func stringValue(s string) engram.Value {
+	v, _ := engram.ValueOf(s) // a string is always a value
+	return v
 }
 
 func propMap(props []engram.Prop) map[string]any {
@@ -358,57 +409,4 @@ func propMap(props []engram.Prop) map[string]any {
 		out[p.Key] = p.Value
 	}
 	return out
-}
-
-// merger gathers rows by statement and writes a batch as one transaction.
-type merger struct {
-	ctx    context.Context
-	to     Target
-	opts   Options
-	report *Report
-	read   func() int64 // bytes so far
-	rows   int
-	texts  []string
-	byText map[string][]any
-}
-
-func (m *merger) add(text string, row map[string]any) error {
-	if m.byText == nil {
-		m.byText = map[string][]any{}
-	}
-	if _, ok := m.byText[text]; !ok {
-		m.texts = append(m.texts, text)
-	}
-	m.byText[text] = append(m.byText[text], row)
-	m.report.Lines++
-	if m.rows++; m.rows < m.opts.Batch {
-		return nil
-	}
-	return m.flush()
-}
-
-func (m *merger) flush() error {
-	if m.rows == 0 {
-		return nil
-	}
-	var statements []Statement
-	for _, t := range m.texts {
-		statements = append(statements, Statement{t, map[string]any{"rows": m.byText[t]}})
-	}
-	if m.opts.Begin != nil {
-		m.opts.Begin(m.report.Lines)
-	}
-	seq, err := m.to.Write(m.ctx, statements)
-	if err != nil {
-		return err
-	}
-	m.report.Transactions++
-	m.rows, m.texts, m.byText = 0, nil, nil
-	if m.opts.Progress != nil {
-		m.opts.Progress(m.read())
-	}
-	if m.opts.Ack != nil {
-		m.opts.Ack(seq, m.report.Lines)
-	}
-	return nil
 }

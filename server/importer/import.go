@@ -102,19 +102,7 @@ func allFormats() []format {
 }
 
 func runMemories(im *importing) (err error) {
-	im.report, err = Split(im.ctx, func(conversation string) (Target, error) {
-		if im.opts.Split == "" {
-			conversation = ""
-		}
-		db, err := im.open(conversation)
-		if err == nil && db == nil {
-			err = errNoDatabase
-		}
-		if err != nil {
-			return nil, err
-		}
-		return Into(db), nil
-	}, im.file, im.opts)
+	im.report, err = memories(im.ctx, im.open, im.file, im.opts)
 	return err
 }
 

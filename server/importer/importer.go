@@ -59,11 +59,15 @@ type Options struct {
 	// of the input are behind it, once it is durable.
 	Ack func(seq uint64, lines int)
 
-	chosen int // Batch as it was given, 0 if it was not
+	chosen  int  // Batch as it was given, 0 if it was not
+	settled bool // defaults are filled in
 }
 
 func (o Options) withDefaults() (Options, error) {
-	o.chosen = o.Batch
+	if o.settled {
+		return o, nil
+	}
+	o.chosen, o.settled = o.Batch, true
 	if o.Batch == 0 {
 		o.Batch = 500
 	}

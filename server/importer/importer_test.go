@@ -60,7 +60,7 @@ func TestStreamKeepsWhatStandsBeforeABrokenLine(t *testing.T) {
 		want string
 	}{{"stream", stream{strings.NewReader(text)}, "2\n"}, {"file", strings.NewReader(text), "0\n"}} {
 		db := memory(t)
-		report, err := importer.Memories(context.Background(), importer.Into(db), c.from, importer.Options{Batch: 1})
+		report, err := importer.Memories(context.Background(), db, c.from, importer.Options{Batch: 1})
 		var line *importer.LineError
 		if !errors.As(err, &line) || line.Line != 3 {
 			t.Errorf("%s: %v, want an error of line 3", c.name, err)
@@ -74,7 +74,7 @@ func TestStreamKeepsWhatStandsBeforeABrokenLine(t *testing.T) {
 func TestCallbacks(t *testing.T) {
 	var got []string
 	const text = "{\"id\":\"a\",\"text\":\"1\"}\n{\"id\":\"b\",\"text\":\"2\"}\n{\"id\":\"c\",\"text\":\"3\"}\n"
-	_, err := importer.Memories(context.Background(), importer.Into(memory(t)), strings.NewReader(text), importer.Options{
+	_, err := importer.Memories(context.Background(), memory(t), strings.NewReader(text), importer.Options{
 		Batch:    2,
 		Begin:    func(lines int) { got = append(got, fmt.Sprint("begin ", lines)) },
 		Ack:      func(_ uint64, lines int) { got = append(got, fmt.Sprint("ack ", lines)) },
@@ -109,7 +109,7 @@ func TestDates(t *testing.T) {
 	} {
 		db := memory(t)
 		line := fmt.Sprintf(`{"id":"a","text":"t","date":%q}`, text)
-		report, err := importer.Memories(context.Background(), importer.Into(db), strings.NewReader(line), importer.Options{})
+		report, err := importer.Memories(context.Background(), db, strings.NewReader(line), importer.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestProblemsAreBounded(t *testing.T) {
 	for i := range 50 {
 		fmt.Fprintf(&b, `{"id":"m%d","text":"t","date":"then"}`+"\n", i)
 	}
-	report, err := importer.Memories(context.Background(), importer.Into(memory(t)), strings.NewReader(b.String()), importer.Options{})
+	report, err := importer.Memories(context.Background(), memory(t), strings.NewReader(b.String()), importer.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestProblemsAreBounded(t *testing.T) {
 }
 
 func TestNotUTF8(t *testing.T) {
-	_, err := importer.Memories(context.Background(), importer.Into(memory(t)), strings.NewReader("{\"id\":\"a\",\"text\":\"caf\xe9\"}"), importer.Options{})
+	_, err := importer.Memories(context.Background(), memory(t), strings.NewReader("{\"id\":\"a\",\"text\":\"caf\xe9\"}"), importer.Options{})
 	if err == nil || !strings.Contains(err.Error(), "line 1: the text is not UTF-8") {
 		t.Errorf("memories: %v", err)
 	}

@@ -115,7 +115,7 @@ func (w *linkWriter) present(links []Link) ([]Link, error) {
 }
 
 func (w *linkWriter) write(relType string, rows []any) error {
-	text := "UNWIND $rows AS row\nMATCH (a {id: row.from}), (b {id: row.to})\nMERGE (a)-[r:" + quoteName(relType) + "]->(b)\nSET r.weight = row.weight"
+	text := "UNWIND $rows AS row\nMATCH (a {id: row.from}), (b {id: row.to})\nMERGE (a)-[r:" + quoteName(relType) + "]->(b)\nON CREATE SET r.weight = row.weight"
 	for len(rows) > 0 {
 		n := min(len(rows), w.opts.Batch)
 		if w.opts.Begin != nil {

@@ -215,6 +215,11 @@ func (p *note) node(own, source string, single bool) *graphline.Node {
 	set("source", place)
 	set("origin", "import")
 	set("tier", "Episodic")
+	for _, key := range []string{"created", "date"} {
+		if !hasProp(n.Props, "created_at") {
+			n.Props = withCreated(n.Props, propOf(n.Props, key))
+		}
+	}
 	return n
 }
 

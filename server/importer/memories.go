@@ -8,6 +8,9 @@ import (
 	"hash/fnv"
 	"io"
 	"strings"
+
+	"engram"
+	"engram/server/internal/graphline"
 )
 
 // Memory is one line of a memories file. Only id and text or title are needed.
@@ -52,26 +55,27 @@ func (s scalar) String() string { return fmt.Sprint(s.value) }
 // memory TEMPORALLY_PRECEDES the one on the next line, and ANSWERS the one before
 // when that ends in a question mark and is another speaker's. A memory REFERENCES
 // those whose titles stand in its text. Dates that do not parse stay text and are
-// reported.
+// reported. A date that is known is also when the memory was created.
 //
 // From a file, or anything else that seeks, nothing is written before all of it
-// was understood; from a stream, what stands before a broken line stays.
-func Memories(ctx context.Context, to Target, from io.Reader, opts Options) (Report, error) {
-	return Split(ctx, func(string) (Target, error) { return to, nil }, from, opts)
+// was understood; from a stream, what stands before a broken line stays. Importing
+// again changes what the file changed, and leaves what was edited in the database.
+func Memories(ctx context.Context, db *engram.DB, from io.Reader, opts Options) (Report, error) {
+	return memories(ctx, func(string) (*engram.DB, error) { return db, nil }, from, opts)
 }
 
-// Split is Memories with a target for every conversation. target is asked once
-// for each; it may give the same one again.
-func Split(ctx context.Context, target func(conversation string) (Target, error), from io.Reader, opts Options) (Report, error) {
+// memories is Memories with a database for every conversation, if they are split. open
+// is asked once for each; a nil database, which is good for a dry run, stands for one
+// that is missing.
+func memories(ctx context.Context, open openFunc, from io.Reader, opts Options) (Report, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return Report{}, err
 	}
-	begin, err := rehearse(from, opts.SkipBad)
-	if err != nil {
+	s := &split{ctx: ctx, opts: opts, open: open, conversations: map[string]*memoryImport{}}
+	if s.begin, err = s.rehearse(from); err != nil {
 		return Report{}, err
 	}
-	s := &split{begin: begin, opts: opts, target: target, conversations: map[string]*memoryImport{}, targets: map[Target]*memoryImport{}}
 	err = eachMemory(from, s.bad, func(line int, m Memory, hash uint64, read int64) error {
 		im, err := s.importFor(m.Conversation)
 		if err != nil {
@@ -82,15 +86,15 @@ func Split(ctx context.Context, target func(conversation string) (Target, error)
 			return s.bad(line, err)
 		}
 		if im.lines >= opts.Batch {
-			return im.flush(ctx)
+			return im.flush()
 		}
 		return nil
 	})
 	if err == nil {
-		err = s.flush(ctx)
+		err = s.flush()
 	}
 	if err == nil {
-		err = s.references(ctx, from)
+		err = s.references(from)
 	}
 	return s.report, err
 }
@@ -99,7 +103,7 @@ func Split(ctx context.Context, target func(conversation string) (Target, error)
 const stream = -1
 
 // rehearse reads the input without writing and goes back to its begin, if it can.
-func rehearse(from io.Reader, skipBad bool) (begin int64, err error) {
+func (s *split) rehearse(from io.Reader) (begin int64, err error) {
 	seeker, ok := from.(io.Seeker)
 	if !ok {
 		return stream, nil
@@ -108,27 +112,49 @@ func rehearse(from io.Reader, skipBad bool) (begin int64, err error) {
 	if err != nil {
 		return stream, nil // a pipe
 	}
-	type place struct{ conversation, id string }
-	seen := map[place]uint64{}
+	var seen seenLines
 	bad := func(line int, err error) error {
-		if skipBad {
+		if s.opts.SkipBad {
 			return nil // it is told when the input is read again
 		}
 		return &LineError{line, err}
 	}
 	err = eachMemory(from, bad, func(line int, m Memory, hash uint64, _ int64) error {
-		at := place{m.Conversation, m.ID}
-		if before, ok := seen[at]; ok && before != hash {
+		id := m.ID
+		if s.opts.Split != "" {
+			id = m.Conversation + "\x00" + id
+		}
+		if before, again := seen.add(id, hash); again && before != hash {
 			return bad(line, errTwice(m.ID))
 		}
-		seen[at] = hash
-		return nil
+		return s.ctx.Err()
 	})
 	if err != nil {
 		return begin, err
 	}
 	_, err = seeker.Seek(begin, io.SeekStart)
 	return begin, err
+}
+
+// seenLines remembers the first line of each id by its hash.
+type seenLines struct {
+	ids    idTable
+	hashes []uint64
+}
+
+// add returns the hash of the first line with an id, and whether this is another one.
+func (s *seenLines) add(id string, hash uint64) (first uint64, again bool) {
+	n, added := s.ids.add(id)
+	if added {
+		s.hashes = append(s.hashes, hash)
+	}
+	return s.hashes[n], !added
+}
+
+// is reports whether the first line with an id has a hash.
+func (s *seenLines) is(id string, hash uint64) bool {
+	n, ok := s.ids.get(id)
+	return ok && s.hashes[n] == hash
 }
 
 func errTwice(id string) error {
@@ -159,12 +185,12 @@ func eachMemory(from io.Reader, bad func(line int, err error) error, fn func(lin
 	})
 }
 
-// split hands memories to the import of their conversation's target.
+// split hands memories to the import of their conversation's database.
 type split struct {
+	ctx           context.Context //nolint:containedctx // of one import
 	opts          Options
-	target        func(conversation string) (Target, error)
-	conversations map[string]*memoryImport
-	targets       map[Target]*memoryImport
+	open          openFunc
+	conversations map[string]*memoryImport // by name; all in one have none
 	order         []*memoryImport
 	report        Report
 	read          int64
@@ -172,10 +198,10 @@ type split struct {
 	titled        bool  // a memory has a title
 }
 
-// flush writes what is left of every target's batch.
-func (s *split) flush(ctx context.Context) error {
+// flush writes what is left of every database's batch.
+func (s *split) flush() error {
 	for _, im := range s.order {
-		if err := im.flush(ctx); err != nil {
+		if err := im.flush(); err != nil {
 			return err
 		}
 	}
@@ -184,7 +210,7 @@ func (s *split) flush(ctx context.Context) error {
 
 // references reads the input again, now that all titles are known, and joins each
 // memory with those whose titles stand in its text.
-func (s *split) references(ctx context.Context, from io.Reader) error {
+func (s *split) references(from io.Reader) error {
 	if !s.titled {
 		return nil
 	}
@@ -201,44 +227,48 @@ func (s *split) references(ctx context.Context, from io.Reader) error {
 		}
 		return &LineError{line, err}
 	}
-	err := eachMemory(from, told, func(_ int, m Memory, hash uint64, _ int64) error {
-		im := s.conversations[m.Conversation]
-		if im.seen[m.ID] != hash {
+	err := eachMemory(from, told, func(line int, m Memory, hash uint64, _ int64) error {
+		im, err := s.importFor(m.Conversation)
+		if err != nil {
+			return err
+		}
+		if !im.seen.is(m.ID, hash) {
 			return nil // skipped
 		}
 		for _, other := range im.titles.in(m.ID, m.Text) {
-			im.references = append(im.references, map[string]any{"from": m.ID, "to": other})
+			im.edge(line, m.ID, other, "REFERENCES")
 		}
 		im.lines++
-		if len(im.references) >= s.opts.Batch {
-			return im.flush(ctx)
+		if len(im.edges) >= s.opts.Batch {
+			return im.flush()
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return s.flush(ctx)
+	return s.flush()
 }
 
+// importFor finds the import of a conversation. Unless they are split, all have one.
 func (s *split) importFor(conversation string) (*memoryImport, error) {
+	if s.opts.Split == "" {
+		conversation = ""
+	}
 	if im, ok := s.conversations[conversation]; ok {
 		return im, nil
 	}
-	var to Target
-	if !s.opts.DryRun {
-		var err error
-		if to, err = s.target(conversation); err != nil {
-			return nil, err
-		}
+	db, err := s.open(conversation)
+	if err == nil && db == nil && !s.opts.DryRun {
+		err = errNoDatabase
 	}
-	im, ok := s.targets[to]
-	if !ok {
-		im = &memoryImport{split: s, to: to, last: map[string]place{}, known: map[string]bool{}, seen: map[string]uint64{}}
-		s.targets[to] = im
-		s.order = append(s.order, im)
+	if err != nil {
+		return nil, err
 	}
+	p := &publisher{stage: &stage{ctx: s.ctx, report: &s.report, owned: true}, db: db, opts: s.opts}
+	im := &memoryImport{split: s, publisher: p, last: map[string]place{}, known: map[string]bool{}}
 	s.conversations[conversation] = im
+	s.order = append(s.order, im)
 	return im, nil
 }
 
@@ -265,35 +295,46 @@ type place struct {
 	asked    string // the speaker, if it ends in a question
 }
 
-// memoryImport gathers the batch at hand of one target.
+// memoryImport gathers the batch at hand of one database.
 type memoryImport struct {
-	split *split
-	to    Target
-	lines int // in the batch at hand
+	split     *split
+	publisher *publisher
+	lines     int // in the batch at hand
 
-	last   map[string]place  // by session
-	known  map[string]bool   // conversations and sessions made already
-	seen   map[string]uint64 // hash of the line by id
+	last   map[string]place // by session
+	known  map[string]bool  // conversations and sessions that came already
+	seen   seenLines
 	titles titles
 
-	conversations, sessions, memories, contains, precedes, answers, references []any
+	nodes []row[*graphline.Node]
+	edges []row[*graphline.Edge]
+}
+
+func (im *memoryImport) node(line int, id, label string, props ...engram.Prop) {
+	props = append(props, engram.Prop{Key: "origin", Value: stringValue("import")})
+	im.nodes = append(im.nodes, row[*graphline.Node]{origin{line: line}, ownedNode(&graphline.Node{ID: id, Labels: []string{label}, Props: props})})
+}
+
+func (im *memoryImport) edge(line int, from, to, typ string) {
+	im.split.report.Edges++
+	im.edges = append(im.edges, row[*graphline.Edge]{origin{line: line}, &graphline.Edge{From: from, To: to, Type: typ}})
 }
 
 func (im *memoryImport) add(line int, m Memory, hash uint64) error {
 	im.lines++
-	im.split.report.Lines++
-	if before, ok := im.seen[m.ID]; ok {
+	report := &im.split.report
+	report.Lines++
+	if before, again := im.seen.add(m.ID, hash); again {
 		if before != hash {
 			return errTwice(m.ID)
 		}
-		im.split.report.problem(line, "the line repeats an earlier one and is left out")
+		report.problem(line, "the line repeats an earlier one and is left out")
 		return nil
 	}
-	im.seen[m.ID] = hash
-	im.split.report.Memories++
-	props := map[string]any{"content": m.Text, "tier": "Episodic"}
-	setText(props, "title", m.Title)
-	setText(props, "speaker", m.Speaker)
+	report.Memories++
+	props := []engram.Prop{{Key: "content", Value: stringValue(m.Text)}, {Key: "tier", Value: stringValue("Episodic")}}
+	props = withText(props, "title", m.Title)
+	props = withText(props, "speaker", m.Speaker)
 	if m.Title != nil && *m.Title != "" {
 		im.split.titled = true
 		im.titles.add(m.ID, *m.Title)
@@ -301,63 +342,69 @@ func (im *memoryImport) add(line int, m Memory, hash uint64) error {
 	if m.Date != nil && *m.Date != "" {
 		date, ok := parseDate(*m.Date)
 		if !ok {
-			im.split.report.problem(line, "the date %q is not understood and stays text", *m.Date)
+			report.problem(line, "the date %q is not understood and stays text", *m.Date)
 		}
-		props["date"] = date
+		v, err := engram.ValueOf(date)
+		if err != nil {
+			return err
+		}
+		props = append(props, engram.Prop{Key: "date", Value: v})
+		props = withCreated(props, v)
 	}
-	if parent := im.group(m, props); parent != "" {
-		im.contains = append(im.contains, map[string]any{"from": parent, "to": m.ID})
-	}
-	im.memories = append(im.memories, map[string]any{"id": m.ID, "props": props})
+	props = im.group(line, m, props)
+	im.node(line, m.ID, "Memory", props...)
 	return nil
 }
 
-func setText(props map[string]any, key string, text *string) {
-	if text != nil && strings.TrimSpace(*text) != "" {
-		props[key] = *text
+func withText(props []engram.Prop, key string, text *string) []engram.Prop {
+	if text == nil || strings.TrimSpace(*text) == "" {
+		return props
 	}
+	return append(props, engram.Prop{Key: key, Value: stringValue(*text)})
 }
 
-// group makes the conversation and session of a memory and returns the id of
-// what contains it; empty without a conversation.
-func (im *memoryImport) group(m Memory, props map[string]any) string {
+// group makes the conversation and session of a memory, which contain it, and tells of
+// them in its properties.
+func (im *memoryImport) group(line int, m Memory, props []engram.Prop) []engram.Prop {
 	if m.Conversation == "" {
-		return ""
+		return props
 	}
-	props["conversation"] = m.Conversation
+	inside := engram.Prop{Key: "conversation", Value: stringValue(m.Conversation)}
+	props = append(props, inside)
 	conversation := "conversation:" + m.Conversation
 	if im.first(conversation) {
 		im.split.report.Conversations++
-		im.conversations = append(im.conversations, map[string]any{"id": conversation, "props": map[string]any{"conversation": m.Conversation}})
+		im.node(line, conversation, "Conversation", inside)
 	}
 	if m.Session == nil {
-		return conversation
+		im.edge(line, conversation, m.ID, "CONTAINS")
+		return props
 	}
-	props["session"] = m.Session.value
+	v, _ := engram.ValueOf(m.Session.value) // a text or a number
 	session := "session:" + m.Conversation + "/" + m.Session.String()
 	if im.first(session) {
 		im.split.report.Sessions++
-		im.sessions = append(im.sessions, map[string]any{"id": session, "props": map[string]any{"conversation": m.Conversation, "session": m.Session.value}})
-		im.contains = append(im.contains, map[string]any{"from": conversation, "to": session})
+		im.node(line, session, "Session", inside, engram.Prop{Key: "session", Value: v})
+		im.edge(line, conversation, session, "CONTAINS")
 	}
+	im.edge(line, session, m.ID, "CONTAINS")
 	before := im.last[session]
 	if before.id != "" {
-		im.precedes = append(im.precedes, map[string]any{"from": before.id, "to": m.ID})
+		im.edge(line, before.id, m.ID, "TEMPORALLY_PRECEDES")
 	}
 	speaker := ""
 	if m.Speaker != nil {
 		speaker = *m.Speaker
 	}
 	if before.asked != "" && speaker != "" && speaker != before.asked {
-		im.answers = append(im.answers, map[string]any{"from": m.ID, "to": before.id})
+		im.edge(line, m.ID, before.id, "ANSWERS")
 	}
 	now := place{id: m.ID, position: before.position + 1}
 	if strings.HasSuffix(strings.TrimSpace(m.Text), "?") {
 		now.asked = speaker
 	}
 	im.last[session] = now
-	props["position"] = before.position + 1
-	return session
+	return append(props, engram.Prop{Key: "session", Value: v}, engram.Prop{Key: "position", Value: intValue(now.position)})
 }
 
 func (im *memoryImport) first(id string) bool {
@@ -368,68 +415,29 @@ func (im *memoryImport) first(id string) bool {
 	return true
 }
 
-const (
-	mergeConversations = `UNWIND $rows AS row
-MERGE (c:Conversation {id: row.id})
-SET c += row.props`
-	mergeSessions = `UNWIND $rows AS row
-MERGE (s:Session {id: row.id})
-SET s += row.props`
-	mergeMemories = `UNWIND $rows AS row
-MERGE (m:Memory {id: row.id})
-SET m += row.props`
-	mergeContains = `UNWIND $rows AS row
-MATCH (a {id: row.from}), (b {id: row.to})
-MERGE (a)-[:CONTAINS]->(b)`
-	mergePrecedes = `UNWIND $rows AS row
-MATCH (a {id: row.from}), (b {id: row.to})
-MERGE (a)-[:TEMPORALLY_PRECEDES]->(b)`
-	mergeReferences = `UNWIND $rows AS row
-MATCH (a {id: row.from}), (b {id: row.to})
-MERGE (a)-[:REFERENCES]->(b)`
-	mergeAnswers = `UNWIND $rows AS row
-MATCH (a {id: row.from}), (b {id: row.to})
-MERGE (a)-[:ANSWERS]->(b)`
-)
-
 // flush writes the batch at hand as one transaction.
-func (im *memoryImport) flush(ctx context.Context) error {
+func (im *memoryImport) flush() error {
 	if im.lines == 0 {
 		return nil
 	}
 	im.lines = 0
-	var statements []Statement
-	for _, s := range []struct {
-		text string
-		rows *[]any
-	}{{mergeConversations, &im.conversations}, {mergeSessions, &im.sessions}, {mergeMemories, &im.memories}, {mergeContains, &im.contains}, {mergePrecedes, &im.precedes}, {mergeAnswers, &im.answers}, {mergeReferences, &im.references}} {
-		if len(*s.rows) > 0 {
-			statements = append(statements, Statement{s.text, map[string]any{"rows": *s.rows}})
-		}
-	}
-	if len(statements) == 0 {
+	nodes, edges := im.nodes, im.edges
+	im.nodes, im.edges = nil, nil
+	if len(nodes)+len(edges) == 0 {
 		return nil
 	}
-	dry := im.split.opts.DryRun
-	if begin := im.split.opts.Begin; begin != nil && !dry {
-		begin(im.split.report.Lines)
+	opts, report := &im.split.opts, &im.split.report
+	if opts.Begin != nil && !opts.DryRun {
+		opts.Begin(report.Lines)
 	}
-	var seq uint64
-	if !dry {
-		var err error
-		if seq, err = im.to.Write(ctx, statements); err != nil {
-			return fmt.Errorf("writing the lines up to number %d: %w", im.split.report.Lines, err)
-		}
-		im.split.report.Transactions++
+	if err := im.publisher.rows(nodes, edges); err != nil {
+		return fmt.Errorf("writing the lines up to number %d: %w", report.Lines, err)
 	}
-	im.split.report.Edges += len(im.contains) + len(im.precedes) + len(im.answers) + len(im.references)
-	im.conversations, im.sessions, im.memories, im.contains, im.precedes = nil, nil, nil, nil, nil
-	im.answers, im.references = nil, nil
-	if im.split.opts.Ack != nil && !dry {
-		im.split.opts.Ack(seq, im.split.report.Lines)
+	if opts.Ack != nil && !opts.DryRun {
+		opts.Ack(im.publisher.seq, report.Lines)
 	}
-	if im.split.opts.Progress != nil {
-		im.split.opts.Progress(im.split.read)
+	if opts.Progress != nil {
+		opts.Progress(im.split.read)
 	}
 	return nil
 }

@@ -34,6 +34,9 @@ func (p *publisher) mergeNodes(tx *engram.Tx, rows []row[*graphline.Node]) error
 			missing[text] = append(missing[text], propMap(n.Props))
 			continue
 		}
+		if p.columns != nil {
+			n = p.joined(old, n)
+		}
 		change, why := p.compareNode(old, n)
 		switch {
 		case why != "":
@@ -65,6 +68,21 @@ func (p *publisher) mergeNodes(tx *engram.Tx, rows []row[*graphline.Node]) error
 		}
 	}
 	return nil
+}
+
+// joined is a node of a file with what a file of other columns said of it.
+func (p *publisher) joined(old *engram.Node, n *graphline.Node) *graphline.Node {
+	names, _, _ := unedited(old)
+	props := n.Props
+	for _, name := range names {
+		if v := propOf(old.Properties, name); !p.columns[name] && !v.IsNull() {
+			props = append(slices.Clip(props), engram.Prop{Key: name, Value: v})
+		}
+	}
+	if len(props) == len(n.Props) {
+		return n
+	}
+	return ownedNode(&graphline.Node{ID: n.ID, Labels: n.Labels, Props: props})
 }
 
 // rowsError tells about where in the input the database refused a batch.
@@ -209,7 +227,7 @@ func (p *publisher) missingEdges(group []row[*graphline.Edge], old [][]engram.Pr
 			create = append(create, r.item)
 			continue
 		}
-		if p.owned { // somebody has given it properties, or learned
+		if p.owned && !p.props { // somebody has given it properties, or learned
 			p.report.EdgesSame++
 		} else {
 			p.report.EdgesLeft++

@@ -1,8 +1,8 @@
 package importer
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -22,7 +22,9 @@ type publisher struct {
 	db   *engram.DB // nil: there is none yet, and nothing is to be written
 	opts Options
 	one  *engram.Tx // the transaction that holds all of it, if it is small
-	seq  uint64
+	// columns are the properties that the input can speak of; nil: of all.
+	columns map[string]bool
+	seq     uint64
 }
 
 // publish writes all of a stage: at once into an empty database, or in one
@@ -36,21 +38,11 @@ func (s *stage) publish(db *engram.DB, opts Options) error {
 	if db == nil {
 		return p.pretend()
 	}
-	stats, err := db.Stats(s.ctx)
+	bulk, err := emptied(s.ctx, db, opts)
 	if err != nil {
 		return err
 	}
-	unfinished, err := db.UnfinishedLoad()
-	if err != nil {
-		return err
-	}
-	if unfinished != nil && opts.Restart && !opts.DryRun {
-		if err := db.GiveUpLoad(s.ctx); err != nil {
-			return err
-		}
-		unfinished = nil
-	}
-	if stats.Nodes == 0 || unfinished != nil {
+	if bulk {
 		if opts.DryRun {
 			return p.pretend()
 		}
@@ -66,6 +58,23 @@ func (s *stage) publish(db *engram.DB, opts Options) error {
 		return err
 	}
 	return p.merge()
+}
+
+// emptied reports whether a database is loaded in bulk: it is empty, or has an
+// unfinished load, which Options.Restart gives up.
+func emptied(ctx context.Context, db *engram.DB, opts Options) (bool, error) {
+	stats, err := db.Stats(ctx)
+	if err != nil {
+		return false, err
+	}
+	unfinished, err := db.UnfinishedLoad()
+	if err != nil {
+		return false, err
+	}
+	if unfinished != nil && opts.Restart && !opts.DryRun {
+		return stats.Nodes == 0, db.GiveUpLoad(ctx)
+	}
+	return stats.Nodes == 0 || unfinished != nil, nil
 }
 
 // pretend counts what an import into nothing would make.
@@ -96,10 +105,16 @@ func (p *publisher) verifyEnds(to Target) error {
 			return err
 		}
 	}
+	p.missing = map[uint32]bool{}
 	for _, o := range p.others {
-		if to == nil || missing[o.id] {
-			return o.at.wrap(fmt.Errorf("no node has the id %q", o.id))
+		if to != nil && !missing[o.id] {
+			continue
 		}
+		if !p.skipBad {
+			return o.at.wrap(errNoNode(o.id))
+		}
+		n, _ := p.ids.get(o.id)
+		p.missing[n] = true
 	}
 	return nil
 }
@@ -163,6 +178,7 @@ func (p *publisher) load() error {
 	if err != nil {
 		return err
 	}
+	p.ids, p.repeats, p.others = idTable{}, repeats{}, nil // closing needs the room
 	loaded, err := load.Close()
 	if err != nil {
 		return err
@@ -222,6 +238,22 @@ func (p *publisher) transaction(fn func(tx *engram.Tx) error) error {
 	}
 	p.seq = seq
 	return nil
+}
+
+// rows merges nodes and the edges that hang on them, or on what is there, as one
+// transaction.
+func (p *publisher) rows(nodes []row[*graphline.Node], edges []row[*graphline.Edge]) error {
+	if p.db == nil { // a dry run into nothing
+		p.report.Created += len(nodes)
+		p.report.EdgesCreated += len(edges)
+		return nil
+	}
+	return p.transaction(func(tx *engram.Tx) error {
+		if err := p.mergeNodes(tx, nodes); err != nil {
+			return err
+		}
+		return p.mergeEdges(tx, edges)
+	})
 }
 
 // merge merges batches into what is there.

@@ -29,6 +29,7 @@ type stage struct {
 	ctx          context.Context //nolint:containedctx // of one import
 	report       *Report
 	owned        bool // nodes tell that they are imported, and what they were
+	props        bool // edges have properties of the input's, which are compared
 	skipBad      bool
 	nodes, edges *spoolFile
 	schema       []string
@@ -36,6 +37,7 @@ type stage struct {
 	ids          idTable // numbers of the nodes, in order, then of ends that are not among them
 	own          uint32  // how many ids are of nodes
 	others       []otherEnd
+	missing      map[uint32]bool // those of them that no node has, when they are skipped
 	types        map[string]uint16
 	repeats      repeats
 	unnamed      origin // the first node whose id is no text
@@ -188,7 +190,12 @@ func (s *stage) eachEdge(fn func(at origin, e *graphline.Edge) error) error {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		if s.owned && s.repeats.repeated(s.link(line.Edge)) {
+		l := s.link(line.Edge)
+		if s.missing[l.src] || s.missing[l.dst] {
+			s.report.Edges--
+			return s.bad(at, errNoNode(map[bool]string{true: line.Edge.From, false: line.Edge.To}[s.missing[l.src]]))
+		}
+		if s.owned && s.repeats.repeated(l) {
 			s.report.Edges--
 			return nil
 		}

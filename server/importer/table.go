@@ -16,8 +16,10 @@ import (
 type table struct {
 	source  io.ReadSeeker
 	columns []column
-	rows    int
+	rows    int          // that were understood
+	bad     []int        // numbers of rows that are left out, from 1
 	sum     string       // SHA-256 of the file
+	size    int64        // of the file, in bytes
 	offset  func() int64 // of the second pass
 }
 
@@ -25,8 +27,9 @@ type table struct {
 type rowFunc func(line int, roles map[string]string) error
 
 // openTable reads the file once. needed are the roles that must be there; verify
-// is called with every row.
-func openTable(source io.ReadSeeker, roles map[string]string, needed []string, verify rowFunc) (*table, error) {
+// is called with every row. bad is told of rows that are not understood: it returns
+// what ends the reading, or nil to leave the row out.
+func openTable(source io.ReadSeeker, roles map[string]string, needed []string, bad func(line int, err error) error, verify rowFunc) (*table, error) {
 	t := &table{source: source}
 	hash := sha256.New()
 	r, err := t.reader(hash)
@@ -43,9 +46,17 @@ func openTable(source io.ReadSeeker, roles map[string]string, needed []string, v
 	if t.columns, err = parseHeaders(header, roles, needed); err != nil {
 		return nil, err
 	}
-	err = t.learn(r, verify)
-	t.sum = hex.EncodeToString(hash.Sum(nil))
+	err = t.learn(r, bad, verify)
+	t.sum, t.size = hex.EncodeToString(hash.Sum(nil)), r.InputOffset()
 	return t, err
+}
+
+// bytes returns the size of the file; 0 for nil.
+func (t *table) bytes() int64 {
+	if t == nil {
+		return 0
+	}
+	return t.size
 }
 
 // reader starts over; what it reads goes to copyTo as well.
@@ -61,31 +72,50 @@ func (t *table) reader(copyTo io.Writer) (*csv.Reader, error) {
 // learn verifies every row, and finds for each untyped column the narrowest of
 // int, float, boolean and text that fits every cell, so that a column never mixes
 // kinds.
-func (t *table) learn(r *csv.Reader, verify rowFunc) error {
+func (t *table) learn(r *csv.Reader, bad func(line int, err error) error, verify rowFunc) error {
 	roles := map[string]string{}
-	for {
+	for number := 1; ; number++ {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			return csvError(err, len(t.columns), record...)
+		line := 0
+		if err == nil {
+			line, _ = r.FieldPos(0)
+			err = t.verify(line, record, roles, verify)
+		} else {
+			err = csvError(err, len(t.columns), record...)
 		}
-		t.rows++
-		line, _ := r.FieldPos(0)
-		for i := range t.columns {
-			if err := t.columns[i].learn(record[i], roles); err != nil {
-				return &LineError{line, fmt.Errorf("column %s: %w", t.columns[i].name, err)}
+		if err == nil {
+			t.rows++
+			for i := range t.columns {
+				t.columns[i].infer(record[i])
 			}
+			continue
 		}
-		if err := verify(line, roles); err != nil {
-			return &LineError{line, err}
+		var at *LineError
+		if !errors.As(err, &at) {
+			return err
 		}
+		if err := bad(at.Line, at.Err); err != nil {
+			return err
+		}
+		t.bad = append(t.bad, number)
 	}
 	for i := range t.columns {
 		t.columns[i].settle()
 	}
 	return nil
+}
+
+// verify looks at the cells of one row.
+func (t *table) verify(line int, record []string, roles map[string]string, verify rowFunc) error {
+	for i := range t.columns {
+		if err := t.columns[i].verify(record[i], roles); err != nil {
+			return &LineError{line, fmt.Errorf("column %s: %w", t.columns[i].name, err)}
+		}
+	}
+	return verify(line, roles)
 }
 
 // csvError tells the line in the words of a file, not of a parser.
@@ -108,10 +138,10 @@ func (t *table) read() int64 {
 	return t.offset()
 }
 
-// each calls fn with every row: the cells of roles by name, and the properties.
-// Empty cells are no properties; dates that do not parse stay text and are given
-// to problem.
-func (t *table) each(problem func(line int, format string, args ...any), fn func(line int, roles map[string]string, props []engram.Prop) error) error {
+// each calls fn with every row that was understood: the cells of roles by name, and
+// the properties. Empty cells are no properties; dates that do not parse stay text and
+// are problems of the report, told with the name of the file.
+func (t *table) each(report *Report, file string, fn func(line int, roles map[string]string, props []engram.Prop) error) error {
 	r, err := t.reader(io.Discard)
 	if err != nil {
 		return err
@@ -120,34 +150,43 @@ func (t *table) each(problem func(line int, format string, args ...any), fn func
 		return err
 	}
 	t.offset = r.InputOffset
-	roles := map[string]string{}
-	for {
+	roles, bad := map[string]string{}, t.bad
+	for number := 1; ; number++ {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
+		}
+		if len(bad) > 0 && bad[0] == number {
+			bad = bad[1:]
+			continue
 		}
 		if err != nil {
 			return err
 		}
 		line, _ := r.FieldPos(0)
-		props := make([]engram.Prop, 0, len(t.columns)+1)
-		for i := range t.columns {
-			c := &t.columns[i]
-			if c.role != "" {
-				roles[c.role] = record[i]
-			}
-			if !c.kept() || record[i] == "" {
-				continue
-			}
-			v, err := c.value(record[i])
-			if err != nil {
-				problem(line, "column %s: %v; it stays text", c.name, err)
-				v = stringValue(record[i])
-			}
-			props = append(props, engram.Prop{Key: c.name, Value: v})
-		}
-		if err := fn(line, roles, props); err != nil {
+		if err := fn(line, roles, t.props(report, origin{file, line}, record, roles)); err != nil {
 			return err
 		}
 	}
+}
+
+// props makes properties of a row's cells, and sets those that have a role.
+func (t *table) props(report *Report, at origin, record []string, roles map[string]string) []engram.Prop {
+	props := make([]engram.Prop, 0, len(t.columns)+2)
+	for i := range t.columns {
+		c := &t.columns[i]
+		if c.role != "" {
+			roles[c.role] = record[i]
+		}
+		if !c.kept() || record[i] == "" {
+			continue
+		}
+		v, err := c.value(record[i])
+		if err != nil {
+			report.problemAt(at, "column %s: %v; it stays text", c.name, err)
+			v = stringValue(record[i])
+		}
+		props = append(props, engram.Prop{Key: c.name, Value: v})
+	}
+	return props
 }
