@@ -327,6 +327,7 @@ func (s *Server) changeNamespace(c *call) error {
 		if err := hidePath(s.registry.Rename(name, q.Name), name, q.Name); err != nil {
 			return err
 		}
+		s.minds.forget(name)
 		name = q.Name
 	}
 	return c.answer(namespaceJSON{name, s.registry.Quota(name)})
@@ -365,6 +366,7 @@ func (s *Server) dropNamespace(c *call) error {
 	if err := hidePath(s.registry.Drop(name), name, ""); err != nil {
 		return err
 	}
+	s.minds.forget(name)
 	return c.answer(droppedResponse{true})
 }
 

@@ -60,6 +60,10 @@ type Config struct {
 	// MaxTransactions bounds open transactions of one token. Default 16.
 	MaxTransactions int
 
+	// Heartbeat is how often the server thinks about the namespaces that are loaded, as
+	// package idle does; 0: never. GET /v1/idle tells what came of it.
+	Heartbeat time.Duration
+
 	// Tracer is told of requests, as package tracing does; nil: nobody is.
 	Tracer Tracer
 	// Log gets what happens, never content or tokens. Default: nothing.

@@ -147,6 +147,7 @@ var contracts = []contract{
 			}
 		},
 	},
+	{route: "GET /v1/idle", path: "/v1/idle", want: `= {"namespace":"default","heartbeat":0}`},
 	{
 		route: "GET /v1/stats", path: "/v1/stats", want: `{"namespace":"default","seq":`,
 		check: func(t *testing.T, _ *harness, a answer) {

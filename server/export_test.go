@@ -1,5 +1,10 @@
 package server
 
+import "context"
+
+// Beat lets a server think now.
+func (s *Server) Beat(ctx context.Context) { s.beat(ctx) }
+
 // Route is what tests know about a route.
 type Route struct {
 	Method, Pattern, Scope string

@@ -30,7 +30,7 @@ func newMetrics(s *Server) *metrics {
 	gauge := func(name, help string, read func() float64) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
 	}
-	m.registry.MustRegister(m.requests, m.seconds, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.requests, m.seconds, s.minds.beats, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	gauge("engram_statements_running", "Statements that run.", func() float64 { return float64(len(s.running)) })
 	gauge("engram_namespaces_loaded", "Namespaces that are loaded.", func() float64 { return float64(s.registry.Loaded()) })
 	gauge("engram_transactions_open", "Transactions that clients have open.", func() float64 { return float64(len(s.txs.list())) })

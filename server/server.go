@@ -50,6 +50,7 @@ type Server struct {
 	streams  streams
 	chats    chats
 	buffers  sync.Pool // of websockets
+	minds    *minds
 
 	draining atomic.Bool
 	stop     context.CancelFunc // of what outlives requests
@@ -74,6 +75,7 @@ func New(registry *Registry, config Config) (*Server, error) {
 	s.sockets.of = map[string]int{}
 	s.streams.all = map[*eventStream]struct{}{}
 	s.chats.s, s.chats.of = s, map[string]*chat{}
+	s.minds = newMinds()
 	s.metrics = newMetrics(s)
 	s.table = s.routes()
 	for _, r := range s.table {
@@ -93,6 +95,9 @@ func New(registry *Registry, config Config) (*Server, error) {
 		ErrorLog:    quiet(config.Log), DisableGeneralOptionsHandler: true,
 	}
 	s.janitor.Go(s.clean)
+	if config.Heartbeat > 0 {
+		s.janitor.Go(s.ponder)
+	}
 	return s, nil
 }
 

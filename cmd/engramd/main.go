@@ -44,6 +44,7 @@ type grammar struct {
 	Token    tokenCommand    `cmd:"" help:"Make, list and revoke the tokens that a server takes."`
 	Stats    statsCommand    `cmd:"" help:"Show what a namespace holds."`
 	Audit    auditCommand    `cmd:"" help:"Tell what shape a memory is in, and hold it to a baseline."`
+	Ponder   ponderCommand   `cmd:"" help:"Propose links and questions, and change nothing."`
 	Check    checkCommand    `cmd:"" help:"Verify everything that is stored."`
 	Backup   backupCommand   `cmd:"" help:"Copy a namespace into a folder, checked."`
 	Restore  restoreCommand  `cmd:"" help:"Make a namespace of a backup."`

@@ -30,6 +30,7 @@ type serveCommand struct {
 	Backups   string        `help:"Folder for backups that clients ask for; without it they are refused." env:"ENGRAM_BACKUPS" placeholder:"DIR"`
 	Loaded    int           `help:"How many namespaces are loaded at a time, by default ${default}." default:"64" placeholder:"N"`
 	Idle      time.Duration `help:"How long an unused namespace stays loaded, by default ${default}." default:"10m" placeholder:"DURATION"`
+	Heartbeat time.Duration `help:"Think this often about what is loaded, and propose links and questions, which engramd ponder and GET /v1/idle show; 0, the default: never. At least 10s." placeholder:"DURATION"`
 	Rate      int           `help:"Requests a second of one token; 0: no bound. By default ${default}." default:"20000" placeholder:"N"`
 	Trace     string        `help:"Send spans of requests to this OpenTelemetry collector, such as http://127.0.0.1:4318; without it nothing is traced." env:"ENGRAM_TRACE" placeholder:"URL"`
 	llmFlags
@@ -59,6 +60,9 @@ type refusedError struct{ text string }
 
 func (e *refusedError) Error() string { return e.text }
 
+// minHeartbeat keeps thinking from being all that a server does.
+const minHeartbeat = 10 * time.Second
+
 // shutdownWait bounds how long requests may go on once the server ends.
 const shutdownWait = 10 * time.Second
 
@@ -68,6 +72,9 @@ func (c *serveCommand) Run(a *app) error {
 	}
 	if err := engram.CheckNamespace(a.namespace); err != nil {
 		return &usageError{err}
+	}
+	if c.Heartbeat < 0 || c.Heartbeat > 0 && c.Heartbeat < minHeartbeat {
+		return &usageError{fmt.Errorf("--heartbeat %s: want at least %s, or 0 for never", c.Heartbeat, minHeartbeat)}
 	}
 	tokens := token.Open(a.data, &token.Options{File: c.TokenFile})
 	if err := c.mayListen(tokens); err != nil {
@@ -123,7 +130,7 @@ func (c *serveCommand) serve(a *app, r *server.Registry, tokens *token.Store) er
 	}
 	s, err := server.New(r, server.Config{
 		Chat: chats, Tracer: tracer, MCP: mcpHandler(hub),
-		Tokens: tokens, Hosts: c.Host, Origins: c.Origin, BackupDir: c.Backups, Version: version(), Rate: noBound(c.Rate), Log: log,
+		Tokens: tokens, Hosts: c.Host, Origins: c.Origin, BackupDir: c.Backups, Version: version(), Rate: noBound(c.Rate), Heartbeat: c.Heartbeat, Log: log,
 	})
 	if err != nil {
 		return err
