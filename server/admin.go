@@ -384,7 +384,7 @@ func (s *Server) auditStructure(c *call) error {
 	if err := c.decode(&q); err != nil {
 		return err
 	}
-	done, err := s.turn(c.ctx)
+	done, err := place(c.ctx, s.running)
 	if err != nil {
 		return err
 	}

@@ -119,7 +119,7 @@ func (m chatMemory) Read(ctx context.Context, text string, params map[string]any
 }
 
 func (m chatMemory) run(ctx context.Context, text string, params map[string]any, limits engram.Limits) (chatbridge.Result, error) {
-	done, err := m.s.turn(ctx)
+	done, err := m.s.turn(ctx, !limits.ReadOnly, text)
 	if err != nil {
 		return chatbridge.Result{}, err
 	}

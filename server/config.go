@@ -46,9 +46,12 @@ type Config struct {
 	// BodyTimeout bounds how long a client may take to send a body that is no
 	// import. Default 30 s.
 	BodyTimeout time.Duration
-	// MaxRunning bounds the statements that run at a time; others wait up to 5 s and
-	// then are refused. Default 64.
+	// MaxRunning bounds the statements that run at a time and only read, or belong to
+	// an open transaction; others wait up to 5 s and then are refused. Default 64.
 	MaxRunning int
+	// MaxWriting bounds those that write, most of which wait for each other; they
+	// leave the places of MaxRunning to readers. Default 64.
+	MaxWriting int
 	// Rate bounds the requests of one token a second, RateBurst how many may come at
 	// once. Defaults 20,000 each; negative: no bound.
 	Rate, RateBurst int
@@ -87,6 +90,7 @@ func (c Config) withDefaults() Config {
 	def(&c.WriteTimeout, 30*time.Second)
 	def(&c.BodyTimeout, 30*time.Second)
 	def(&c.MaxRunning, 64)
+	def(&c.MaxWriting, 64)
 	def(&c.Rate, 20_000)
 	def(&c.RateBurst, 20_000)
 	def(&c.MaxConns, 4096)

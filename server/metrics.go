@@ -31,7 +31,8 @@ func newMetrics(s *Server) *metrics {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
 	}
 	m.registry.MustRegister(m.requests, m.seconds, s.minds.beats, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	gauge("engram_statements_running", "Statements that run.", func() float64 { return float64(len(s.running)) })
+	gauge("engram_statements_running", "Statements that run and read, or belong to an open transaction.", func() float64 { return float64(len(s.running)) })
+	gauge("engram_statements_writing", "Statements that write, or wait for other writers.", func() float64 { return float64(len(s.writing)) })
 	gauge("engram_namespaces_loaded", "Namespaces that are loaded.", func() float64 { return float64(s.registry.Loaded()) })
 	gauge("engram_transactions_open", "Transactions that clients have open.", func() float64 { return float64(len(s.txs.list())) })
 	gauge("engram_websockets_open", "Websockets that are open.", func() float64 { return float64(s.sockets.count()) })

@@ -148,7 +148,7 @@ func (s *Server) query(c *call) error {
 // rows runs a statement whose rows may be many. Writing them to the client is no part
 // of its turn.
 func (c *call) rows(q querier, st *statement) (*engram.Rows, error) {
-	done, err := c.s.turn(c.ctx)
+	done, err := c.turn(q, st)
 	if err != nil {
 		return nil, err
 	}

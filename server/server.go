@@ -43,7 +43,9 @@ type Server struct {
 	document []byte              // OpenAPI
 	http     *http.Server
 	metrics  *metrics
-	running  chan struct{} // a place for each statement that runs
+	running  chan struct{} // a place for each statement that runs and reads
+	writing  chan struct{} // and for each that writes
+	writes   writes
 	txs      *transactions
 	limiters limiters
 	sockets  sockets
@@ -67,7 +69,7 @@ func New(registry *Registry, config Config) (*Server, error) {
 	config = config.withDefaults()
 	s := &Server{
 		registry: registry, config: config, rules: guard.Rules{Hosts: config.Hosts, Origins: config.Origins},
-		mux: http.NewServeMux(), methods: map[string][]string{}, running: make(chan struct{}, config.MaxRunning),
+		mux: http.NewServeMux(), methods: map[string][]string{}, running: make(chan struct{}, config.MaxRunning), writing: make(chan struct{}, config.MaxWriting),
 	}
 	s.base, s.stop = context.WithCancel(context.Background())
 	s.txs = newTransactions(&s.config)

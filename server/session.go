@@ -50,7 +50,7 @@ func (s *Server) beginSession(c *call) error {
 	case q.Budget != 0 && (q.Budget < 16 || q.Budget > 8000):
 		return invalid("budget", "the budget is 16 to 8,000 tokens, or 0")
 	}
-	done, err := s.turn(c.ctx)
+	done, err := place(c.ctx, s.running)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"sync"
 	"time"
 
 	"engram"
@@ -28,15 +29,31 @@ type querier interface {
 // overload is how long a statement waits for its turn.
 const overload = 5 * time.Second
 
-// turn waits until a statement may run. The caller gives it back.
-func (s *Server) turn(ctx context.Context) (done func(), err error) {
+// turn waits until a statement may run. The caller gives it back. Writers that wait for
+// each other leave readers their places.
+func (s *Server) turn(ctx context.Context, mayWrite bool, text string) (done func(), err error) {
+	if mayWrite && s.writes.writes(text) {
+		return place(ctx, s.writing)
+	}
+	return place(ctx, s.running)
+}
+
+// turn is the server's turn for a statement on q. In an open transaction it writes
+// without waiting for writers, all of which may wait for that transaction.
+func (c *call) turn(q querier, st *statement) (done func(), err error) {
+	_, alone := q.(*engram.DB)
+	return c.s.turn(c.ctx, alone && st.write && c.who.May(token.Write), st.text)
+}
+
+// place waits for one of the places.
+func place(ctx context.Context, places chan struct{}) (done func(), err error) {
 	select {
-	case s.running <- struct{}{}:
+	case places <- struct{}{}:
 	default:
 		timer := time.NewTimer(overload)
 		defer timer.Stop()
 		select {
-		case s.running <- struct{}{}:
+		case places <- struct{}{}:
 		case <-timer.C:
 			p := newProblem(http.StatusServiceUnavailable, codeOverloaded, "too many statements are running: nothing was done")
 			p.retryAfter = 1
@@ -45,7 +62,41 @@ func (s *Server) turn(ctx context.Context) (done func(), err error) {
 			return nil, context.Cause(ctx)
 		}
 	}
-	return func() { <-s.running }, nil
+	return func() { <-places }, nil
+}
+
+// writes remembers of texts whether they write.
+type writes struct {
+	mu    sync.Mutex
+	known map[string]bool
+}
+
+// How much of them is remembered.
+const (
+	maxWrites     = 1024
+	maxWritesText = 2048 // bytes
+)
+
+// writes reports whether a statement writes. One that cannot be prepared does not: it
+// is refused when it runs.
+func (w *writes) writes(text string) bool {
+	w.mu.Lock()
+	known, ok := w.known[text]
+	w.mu.Unlock()
+	if ok {
+		return known
+	}
+	writes, err := engram.Writes(text)
+	if err != nil || len(text) > maxWritesText {
+		return writes
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.known == nil || len(w.known) >= maxWrites {
+		w.known = map[string]bool{}
+	}
+	w.known[text] = writes
+	return writes
 }
 
 // context holds a statement to what the request and the token allow: without the
@@ -58,7 +109,7 @@ func (st *statement) context(ctx context.Context, who token.Identity) context.Co
 
 // exec runs a statement whose rows are few.
 func (c *call) exec(q querier, st *statement) (*engram.Result, error) {
-	done, err := c.s.turn(c.ctx)
+	done, err := c.turn(q, st)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +128,7 @@ func (c *call) execOnce(st *statement) (res *engram.Result, repeated bool, err e
 		res, err = c.exec(c.db, st)
 		return res, false, err
 	}
-	done, err := c.s.turn(c.ctx)
+	done, err := c.turn(c.db, st)
 	if err != nil {
 		return nil, false, err
 	}
@@ -95,7 +146,7 @@ func (c *call) storedKey() string { return "http:" + c.key }
 
 // update runs fn in a writing transaction, once for each Idempotency-Key.
 func (c *call) update(fn func(ctx context.Context, tx *engram.Tx) error) (repeated bool, err error) {
-	done, err := c.s.turn(c.ctx)
+	done, err := place(c.ctx, c.s.writing)
 	if err != nil {
 		return false, err
 	}

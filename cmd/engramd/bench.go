@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 
 	"engram"
@@ -12,7 +13,8 @@ import (
 type benchCommand struct {
 	Recall   benchRecallCommand   `cmd:"" help:"How well recall finds evidence: recall@5, recall@10, hit@5, precision@5, MRR."`
 	Speed    benchSpeedCommand    `cmd:"" help:"How fast statements run, with the results checked."`
-	Generate benchGenerateCommand `cmd:"" help:"Write the graph that bench speed runs on, or what to try imports with."`
+	Serve    benchServeCommand    `cmd:"" help:"What a server takes for a request, under load from many clients."`
+	Generate benchGenerateCommand `cmd:"" help:"Write the graph that bench speed and bench serve run on, or what to try imports with."`
 }
 
 type benchRecallCommand struct {
@@ -122,6 +124,39 @@ func (c *benchSpeedCommand) Run(a *app) error {
 		return fmt.Errorf("%w: %w", errCheckFailed, err)
 	}
 	return err
+}
+
+type benchServeCommand struct {
+	Set      string `help:"A folder made by engramd bench generate." required:"" placeholder:"DIR"`
+	Clients  int    `help:"Clients that ask at a time, by default ${default}." default:"32" placeholder:"N"`
+	Requests int    `help:"Requests that are measured, by default ${default}." default:"10000" placeholder:"N"`
+	Sockets  int    `help:"Websockets that are open and idle first, by default ${default}." default:"0" placeholder:"N"`
+	JSON     bool   `help:"Print one JSON object a line."`
+}
+
+// Help is shown by --help.
+func (benchServeCommand) Help() string {
+	return `Loads the set into a temporary directory, starts a server on it as a process of its own, and asks it to
+recall two words, by HTTP. Times are the clients'; CPU, allocations and memory are the server's, as its
+/metrics tells them. With --sockets, idle websockets are opened first, and their share of its memory is told.
+
+Examples:
+  engramd bench serve --set ./medium
+  engramd bench serve --set ./medium --clients 1 --requests 2000 --sockets 2000 --json`
+}
+
+func (c *benchServeCommand) Run(a *app) error {
+	if c.Clients < 1 || c.Requests < 1 || c.Sockets < 0 {
+		return &usageError{errors.New("--clients and --requests want 1 or more, --sockets 0 or more")}
+	}
+	if err := existingDir(c.Set); err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return benchmarks.Serve(a.ctx, benchmarks.ServeOptions{Set: c.Set, Program: program, Clients: c.Clients, Requests: c.Requests, Sockets: c.Sockets, JSON: c.JSON}, a.out)
 }
 
 type benchGenerateCommand struct {

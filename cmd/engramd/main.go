@@ -17,11 +17,13 @@ import (
 	"engram"
 )
 
-func main() {
+func main() { os.Exit(process()) }
+
+// process is the program as a process of its own, which an interrupt ends in order.
+func process() (code int) {
 	ctx, stop := withInterrupts(context.Background())
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	defer stop()
+	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
 // grammar is the command line.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -20,7 +19,7 @@ const asProgram = "ENGRAMD_TEST_RUN_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(process())
 	}
 	if program := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"); program != "engramd" { // not a script's command
 		for _, kv := range os.Environ() {
@@ -33,7 +32,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	testscript.Main(m, map[string]func(){
-		"engramd": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"engramd": func() { os.Exit(process()) },
 	})
 }
 

@@ -116,7 +116,7 @@ func TestReadmeTellsExitCodes(t *testing.T) {
 func TestHelpOfEveryCommand(t *testing.T) {
 	for _, command := range []string{
 		"demo", "query", "recall", "remember", "console", "import", "stats", "check", "help", "version",
-		"bench recall", "bench speed", "bench generate",
+		"bench recall", "bench speed", "bench serve", "bench generate",
 	} {
 		code, stdout, stderr := engramd(append(strings.Fields(command), "--help")...)
 		if code != exitOK || stderr != "" || !strings.Contains(stdout, "engramd "+command+" ") {

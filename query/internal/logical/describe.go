@@ -265,10 +265,14 @@ func (d *describer) detail(op Op) string {
 	case *Argument:
 		return d.slots(o.Slots)
 	case *NodeScan:
+		name := d.slot(o.Slot)
 		if o.Label != "" {
-			return d.slot(o.Slot) + ":" + o.Label
+			name += ":" + o.Label
 		}
-		return d.slot(o.Slot)
+		if o.After != nil {
+			name += " from id(" + d.slot(o.Slot) + ") > " + d.expr(o.After)
+		}
+		return name
 	case *IDSeek:
 		if o.Any {
 			return d.slot(o.Slot) + ".id IN " + d.expr(o.ID)

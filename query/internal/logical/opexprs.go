@@ -22,6 +22,8 @@ func exprsOf(op Op) []bound.Expr {
 		}
 	}
 	switch o := op.(type) {
+	case *NodeScan:
+		add(o.After)
 	case *IDSeek:
 		add(o.ID)
 	case *IndexSeek:

@@ -86,11 +86,14 @@ type (
 		leaf
 		Slots []int
 	}
-	// NodeScan yields every node with Label ("": every node) for each input row.
+	// NodeScan yields every node with Label ("": every node) for each input row, in
+	// the order of their numbers. After, which may be nil and reads no row, is a number
+	// up to which none is wanted; the filter above still tests that.
 	NodeScan struct {
 		Unary
 		Slot  int
 		Label string
+		After bound.Expr
 	}
 	// IDSeek yields the nodes whose property id equals ID or, with Any, one of
 	// the elements of the list ID.

@@ -15,13 +15,14 @@ const guessLimit = 100
 // first rows only, when its first key is the property that the index is ordered by:
 // the sort then ends as soon as nothing that comes could be among them. It still
 // sorts what it gets, so the index has to be in order about, and rows with equal keys
-// come out as ever.
+// come out as ever. Nodes in the order of their numbers are not sorted at all: scans
+// yield them so.
 func (b *builder) readInOrder(op *Op) {
 	top, ok := (*op).(*TopK)
 	if !ok || b.writes { // a writing transaction has entries of its own
 		return
 	}
-	key, share := top.Keys[0].Expr, 1.0
+	key, share, plain := top.Keys[0].Expr, 1.0, true
 	for in := &top.In; ; in = (*in).Inputs()[0] {
 		switch o := (*in).(type) {
 		case *Project:
@@ -31,10 +32,15 @@ func (b *builder) readInOrder(op *Op) {
 				share *= predShare(p)
 			}
 		case *Expand: // one node's rows stay together and in place
+			plain = false
 		case *IndexSeek:
 			top.InOrder = orderSeek(o, key, top.Keys[0].Desc)
 			return
 		case *NodeScan:
+			if plain && isNumber(key, o.Slot) && !top.Keys[0].Desc && oneRow(o.In) { // scans are in this order
+				*op = unsorted(top)
+				return
+			}
 			if seek := b.orderedScan(o, key, top, share); seek != nil {
 				*in, top.InOrder = seek, true
 			}
@@ -43,6 +49,15 @@ func (b *builder) readInOrder(op *Op) {
 			return
 		}
 	}
+}
+
+// unsorted is a sort's skip and limit, for rows that come in its order.
+func unsorted(top *TopK) Op {
+	in := top.In
+	if top.Skip != nil {
+		in = &Skip{Unary: unary(in), N: top.Skip}
+	}
+	return &Limit{Unary: unary(in), N: top.Limit}
 }
 
 // beforeItems is a sort key as it reads before a projection.
@@ -65,6 +80,17 @@ func beforeItems(key bound.Expr, items []bound.Item) bound.Expr {
 			if from, ok := of(s.Index).(*bound.Slot); ok {
 				moved := *k
 				moved.E = from
+				return &moved
+			}
+		}
+	case *bound.Call:
+		if k.Name != "id" || len(k.Args) != 1 {
+			break
+		}
+		if s, ok := k.Args[0].(*bound.Slot); ok {
+			if from, ok := of(s.Index).(*bound.Slot); ok {
+				moved := *k
+				moved.Args = []bound.Expr{from}
 				return &moved
 			}
 		}

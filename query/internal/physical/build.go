@@ -109,7 +109,7 @@ func (c *compiler) operator(op logical.Op) operator {
 	case *logical.Argument:
 		return c.arg
 	case *logical.NodeScan:
-		return &nodeScan{fan: c.fan(op), slot: o.Slot, label: o.Label}
+		return &nodeScan{fan: c.fan(op), slot: o.Slot, label: o.Label, from: c.fn(o.After)}
 	case *logical.IDSeek:
 		return &idSeek{fan: c.fan(op), slot: o.Slot, id: c.fn(o.ID), any: o.Any}
 	case *logical.IndexSeek:

@@ -16,6 +16,7 @@ type nodeScan struct {
 	buf     []value.NodeID
 	got     []value.NodeID
 	ids     []value.NodeID
+	from    eval.Fn // nil: from the first
 	after   value.NodeID
 	active  bool // the current row's scan is under way
 	within  within
@@ -75,7 +76,7 @@ func (o *nodeScan) fill() error {
 				id, known := o.f.r.Label(o.label)
 				o.id, o.unknown = id, !known
 			}
-			o.active, o.after = !o.unknown, 0
+			o.active, o.after = !o.unknown, o.first()
 			continue
 		}
 		if o.within.scan != nil {
@@ -101,6 +102,19 @@ func (o *nodeScan) fill() error {
 			return nil
 		}
 	}
+}
+
+// first is the number behind which the scan begins. An error is told by the filter
+// above, which computes it again.
+func (o *nodeScan) first() value.NodeID {
+	if o.from == nil {
+		return 0
+	}
+	v, err := o.from(&o.f.env, o.row)
+	if err != nil || v.Kind() != value.KindInt || v.AsInt() < 0 {
+		return 0
+	}
+	return value.NodeID(v.AsInt())
 }
 
 // idSeek yields the nodes with a given id.
