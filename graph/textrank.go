@@ -57,16 +57,23 @@ func (tx *Tx) searchText(q text.Query, keep func(value.NodeID) bool) ([]text.Hit
 // MatchedWords returns, for each of some nodes, the words of a query that its text
 // has, as typed, those first that weigh most.
 func (tx *Tx) MatchedWords(query string, nodes []value.NodeID) ([][]string, error) {
-	hits, err := tx.searchText(text.Query{Text: query, Limit: len(nodes), Explain: true}, func(id value.NodeID) bool {
-		return slices.Contains(nodes, id)
-	})
-	if err != nil {
+	if err := tx.check(); err != nil {
 		return nil, err
+	}
+	view, err := tx.textView()
+	if err != nil {
+		return nil, wrap(err)
+	}
+	hits, err := view.Explain(text.Query{Text: query}, nodes)
+	if err != nil {
+		return nil, wrap(err)
 	}
 	out := make([][]string, len(nodes))
 	words := tx.foundWords(query, hits)
 	for _, h := range hits {
-		out[slices.Index(nodes, h.Node)] = matched(words, h.Terms)
+		if tx.NodeExists(h.Node) {
+			out[slices.Index(nodes, h.Node)] = matched(words, h.Terms)
+		}
 	}
 	return out, nil
 }

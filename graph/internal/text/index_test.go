@@ -175,6 +175,7 @@ func (w *world) compare(v *View, m *naive) {
 	if !slices.EqualFunc(got, want, func(a, b Hit) bool { return a.Node == b.Node && a.Score == b.Score }) {
 		w.t.Fatalf("query %q: got %v want %v", text, got, want)
 	}
+	w.explained(v, Query{Text: text, MaxTerms: most})
 	live := 0
 	for _, d := range m.docs {
 		for _, f := range testFields {
@@ -195,6 +196,23 @@ func (w *world) compare(v *View, m *naive) {
 	}))
 	if n != int64(live) || seen != live {
 		w.t.Fatalf("count %d, nodes %d, want %d", n, seen, live)
+	}
+}
+
+// explained compares what a view tells of some nodes with what a search for them does.
+func (w *world) explained(v *View, q Query) {
+	w.t.Helper()
+	nodes := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) value.NodeID { return value.NodeID(rapid.IntRange(1, 46).Draw(t, "node")) }), 1, 12, rapid.ID).Draw(w.t, "nodes")
+	got, err := v.Explain(q, nodes)
+	w.must(err)
+	q.Limit, q.Explain, q.Keep = len(nodes), true, func(n value.NodeID) bool { return slices.Contains(nodes, n) }
+	want, err := v.Search(q)
+	w.must(err)
+	slices.SortFunc(want, func(a, b Hit) int { return slices.Index(nodes, a.Node) - slices.Index(nodes, b.Node) })
+	if !slices.EqualFunc(got, want, func(a, b Hit) bool {
+		return a.Node == b.Node && a.Score == b.Score && slices.Equal(a.Terms, b.Terms)
+	}) {
+		w.t.Fatalf("query %q, nodes %v: got %v want %v", q.Text, nodes, got, want)
 	}
 }
 

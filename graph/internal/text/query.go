@@ -171,6 +171,21 @@ func (g *group) expand(ix *Index, q *Query) {
 	}
 }
 
+// only is the item that has documents, when no other one has.
+func (g *group) only() *item {
+	var found *item
+	for _, it := range g.items {
+		if it.docs == 0 {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = it
+	}
+	return found
+}
+
 // rarest keeps the groups with fewest documents, in order of key.
 func rarest(groups []*group, limit int) []*group {
 	groups = slices.DeleteFunc(groups, func(g *group) bool { return g.docs == 0 })

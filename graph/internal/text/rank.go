@@ -71,13 +71,11 @@ func (r *reading) apart(q *Query, s *scratch) ([]ranked, error) {
 	for _, doc := range s.touched {
 		top.offer(scored{s.scores[doc], doc}, q.Limit+1)
 	}
-	slices.SortFunc(top, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 	if len(top) > q.Limit {
-		n := slices.IndexFunc(top, func(x scored) bool { return x.score == top[q.Limit].score })
-		if n < q.Apart {
+		least := top[0].score
+		if top = slices.DeleteFunc(top, func(x scored) bool { return x.score == least }); len(top) < q.Apart {
 			return nil, nil
 		}
-		top = top[:n]
 	}
 	hits := make([]ranked, len(top))
 	for i, x := range top {
@@ -88,7 +86,10 @@ func (r *reading) apart(q *Query, s *scratch) ([]ranked, error) {
 		hits[i] = ranked{node, x.score, x.doc}
 	}
 	slices.SortFunc(hits, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.node, b.node))
+		if a.score != b.score {
+			return cmp.Compare(b.score, a.score)
+		}
+		return cmp.Compare(a.node, b.node)
 	})
 	return hits, nil
 }

@@ -38,16 +38,10 @@ func (v *View) Search(q Query) ([]Hit, error) {
 }
 
 func (r *reading) search(q *Query, groups []*group) ([]Hit, error) {
-	for _, g := range groups {
-		g.expand(r.ix, q)
-		for _, it := range g.items {
-			if err := r.locate(it); err != nil {
-				return nil, err
-			}
-			g.docs += it.docs
-		}
+	groups, err := r.located(q, groups)
+	if err != nil {
+		return nil, err
 	}
-	groups = rarest(groups, q.MaxTerms)
 	s, word := r.ix.scratch(), r.ix.scratch()
 	defer r.ix.putScratch(s)
 	defer r.ix.putScratch(word)
@@ -55,6 +49,12 @@ func (r *reading) search(q *Query, groups []*group) ([]Hit, error) {
 	// Every document gets its summands in the order of terms and fields, whatever
 	// part of the index it lies in: so the sums are the same to the bit.
 	for _, g := range groups {
+		if it := g.only(); it != nil {
+			if err := r.sole(g, it, s); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if err := r.frequencies(g, word); err != nil {
 			return nil, err
 		}
@@ -68,6 +68,29 @@ func (r *reading) search(q *Query, groups []*group) ([]Hit, error) {
 		err = r.explain(groups, hits, docs)
 	}
 	return hits, err
+}
+
+// located finds where the words of a query are, and keeps the rarest.
+func (r *reading) located(q *Query, groups []*group) ([]*group, error) {
+	for _, g := range groups {
+		g.expand(r.ix, q)
+		for _, it := range g.items {
+			if err := r.locate(it); err != nil {
+				return nil, err
+			}
+			g.docs += it.docs
+		}
+	}
+	return rarest(groups, q.MaxTerms), nil
+}
+
+// sole adds the scores of a word that documents have in one form and field only: how
+// many have it is then known before.
+func (r *reading) sole(g *group, it *item, into *scratch) error {
+	g.with = it.docs
+	it.scorer = newScorer(it.weight, r.ix.opts.B, r.counts.fields[it.field])
+	top, k1 := r.top(g), r.ix.opts.K1
+	return r.each(it, func(doc, freq, length uint32) { into.add(doc, saturated(top, k1, it.scorer.frequency(freq, length))) })
 }
 
 // frequencies sums up, for every document, how often a word is in its fields.
@@ -141,10 +164,7 @@ func (r *reading) explain(groups []*group, hits []Hit, docs []uint32) error {
 			}
 			err := r.each(it, func(doc, freq, length uint32) {
 				if i, ok := at[doc]; ok {
-					hits[i].Terms = append(hits[i].Terms, TermScore{
-						Field: r.ix.fields[it.field].Name, Term: it.term, Freq: freq, Length: length,
-						Docs: g.with, Score: it.scorer.frequency(freq, length),
-					})
+					hits[i].Terms = append(hits[i].Terms, r.termScore(g, it, freq, length))
 				}
 			})
 			if err != nil {
@@ -158,8 +178,17 @@ func (r *reading) explain(groups []*group, hits []Hit, docs []uint32) error {
 	return nil
 }
 
-// share turns the frequencies of one word's fields into parts of its score.
-func (r *reading) share(g *group, terms []TermScore) {
+// termScore is what a word's field gives a hit, before share.
+func (r *reading) termScore(g *group, it *item, freq, length uint32) TermScore {
+	return TermScore{
+		Field: r.ix.fields[it.field].Name, Term: it.term, Freq: freq, Length: length,
+		Docs: g.with, Score: it.scorer.frequency(freq, length),
+	}
+}
+
+// share turns the frequencies of one word's fields into parts of its score, which it
+// returns.
+func (r *reading) share(g *group, terms []TermScore) float64 {
 	sum := 0.0
 	for _, t := range terms {
 		sum += t.Score
@@ -168,4 +197,5 @@ func (r *reading) share(g *group, terms []TermScore) {
 	for i := range terms {
 		terms[i].Score = float64(score*terms[i].Score) / sum
 	}
+	return score
 }
