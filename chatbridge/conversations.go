@@ -55,7 +55,7 @@ WITH c, seconds, nanos ORDER BY seconds DESC, nanos DESC, c.id LIMIT $limit ` + 
 // conversationRow is what is told of a conversation c that was active then. Times are
 // pairs of numbers, which every way to memory knows.
 const conversationRow = `RETURN c.id AS id, c.title AS title, c.title_origin AS title_origin, [c.created_at.epochSeconds, c.created_at.nanosecond] AS created, [seconds, nanos] AS active,
- COUNT { (c)-[:CONTAINS]->(:Turn) } AS turns, COLLECT { MATCH (c)-[:CONTAINS]->(t:Turn {number: 1}) RETURN t.text } AS first,
+ COUNT { (c)-[:CONTAINS]->(:Turn) } AS turns, COLLECT { MATCH (c)-[:CONTAINS]->(t:Turn {number: 1}) RETURN t.text } + COLLECT { MATCH (c)-[:HAS_RUN]->(r:Run) WHERE r.prompt IS NOT NULL RETURN r.prompt ORDER BY r.created_at, r.id LIMIT 1 } AS first,
  COLLECT { MATCH (c)-[:HAS_RUN]->(r:Run {status: 'pending'}) RETURN r.call_id ORDER BY r.id } AS waiting, c.status AS status, c.forgotten_because AS reason`
 
 const eqlConversationRow = `MATCH (c:Conversation {id: $id}) WHERE c.rounds IS NOT NULL WITH c, coalesce(c.active_at, c.created_at) AS active

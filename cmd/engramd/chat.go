@@ -294,8 +294,17 @@ func (p *printer) event(e chatbridge.Event) {
 		if p.markdown != nil {
 			p.end()
 		}
-		fmt.Fprintf(p.t.a.err, "[%s %s]\n", visible(e.Used.Name), visible(e.Used.Arguments))
+		fmt.Fprintf(p.t.a.err, "[%s %s]\n", visible(e.Used.Name), noted(visible(e.Used.Arguments)))
 	}
+}
+
+// noted is a text as a note: all of it is shown where it is asked about, and by show --json.
+func noted(text string) string {
+	const most = 200
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("… (%d bytes)", len(text))
 }
 
 func (p *printer) end() {

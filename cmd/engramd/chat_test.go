@@ -12,7 +12,7 @@ import (
 	"engram/chatbridge/gate"
 )
 
-var listed = regexp.MustCompile(`(?m)^mine  \d{4}-\d\d-\d\d \d\d:\d\d  0 turns, waits for consent  $`)
+var listed = regexp.MustCompile(`(?m)^mine  \d{4}-\d\d-\d\d \d\d:\d\d  0 turns, waits for consent  ASK-RUN$`)
 
 // TestChat talks with the gate in a terminal: a plain answer, a call that is denied
 // with words, one that is approved, one that is left waiting and answered by another

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -136,5 +137,16 @@ func TestChatCommands(t *testing.T) {
 	}
 	if e := w.gate.Entries(); strings.Contains(e[len(e)-1].Prompt, "never said") {
 		t.Error(":quit did not leave")
+	}
+}
+
+// waitFor waits until the provider was asked so often.
+func (w *chatWorld) waitFor(requests int) {
+	w.t.Helper()
+	for w.gate.Stats().Requests < requests {
+		if w.t.Context().Err() != nil {
+			w.t.Fatal("the provider was not asked")
+		}
+		runtime.Gosched()
 	}
 }

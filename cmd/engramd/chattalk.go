@@ -207,3 +207,25 @@ func (t *chatTerminal) deny(out *chatbridge.Outcome, p *chatbridge.Pending) (*ch
 	run.Cancel()
 	return run.Wait(ctx)
 }
+
+// chat talks with a model, until that is left; then statements go on.
+func (c *console) chat(conversation string) error {
+	db, here := c.db.(local)
+	switch {
+	case !here:
+		return errors.New(":chat needs a database that is open here; engramd chat talks over a server")
+	case !c.interactive:
+		return errors.New(":chat needs a terminal; engramd chat takes a text")
+	case c.session.InTransaction():
+		return errors.New(":chat writes on its own: COMMIT; or ROLLBACK; first")
+	}
+	flags := &chatFlags{}
+	options, settings, err := flags.options(c.app.ctx, true)
+	if err != nil {
+		return err
+	}
+	return c.app.chatOn(db.DB, flags, options, settings, func(t *chatTerminal) error {
+		t.conversation = conversation
+		return t.talk()
+	})
+}

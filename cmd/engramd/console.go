@@ -39,6 +39,7 @@ Several are one transaction between BEGIN; and COMMIT; or ROLLBACK;
 
 :format table|json|csv   how rows are printed
 :stats                   what the namespace holds
+:chat [CONVERSATION]     talk with a model, as engramd chat does
 :help                    this page
 :help TOPIC              the reference of EQL: RECALL, ORDER BY, toUpper, types, overview ...
 :quit                    leave`
@@ -284,6 +285,8 @@ func (c *console) command(text string) (quit bool, err error) {
 		return false, nil
 	case "stats":
 		return false, printStats(c.app, c.db)
+	case "chat":
+		return false, c.chat(strings.TrimSpace(arg))
 	case "format":
 		switch f := rowFormat(strings.TrimSpace(arg)); f {
 		case formatTable, formatJSON, formatCSV:
