@@ -54,6 +54,13 @@ func (b *Bridge) decide(ctx context.Context, s *state, c wire.Call) decision {
 			d.problem = "The call cannot run: " + err.Error() + "."
 		}
 	}
+	switch {
+	case d.problem != "":
+	case asksForVerdicts(c.Name, d.args):
+		d.problem = "The call cannot run: " + ErrVerdicts.Error() + "."
+	case s.planning() && d.tier != TierRead:
+		d.problem = notYet
+	}
 	hash := sha256.New()
 	for _, part := range []string{c.Name, c.Arguments, d.dir, d.shown} {
 		fmt.Fprintf(hash, "%d:%s", len(part), part)

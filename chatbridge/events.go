@@ -60,7 +60,7 @@ type Failure struct {
 
 // Ceiling is a limit that was met.
 type Ceiling struct {
-	Kind     string `json:"kind"` // rounds, tokens, conversation_rounds or conversation_tokens
+	Kind     string `json:"kind"` // rounds, tokens, conversation_rounds, conversation_tokens, revisions or attempts
 	Limit    int    `json:"limit"`
 	Observed int    `json:"observed"`
 }
@@ -78,6 +78,9 @@ type Pending struct {
 	Directory string `json:"directory,omitempty"`
 	Digest    string `json:"digest"`
 	Narration string `json:"narration,omitempty"`
+	// Review is set where it is no call that waits but a plan or a proposal: it is approved
+	// as it is, or the words of the answer ask for something else.
+	Review *Review `json:"review,omitempty"`
 }
 
 // Outcome is how a run, or a leg of it, ended.
@@ -96,6 +99,10 @@ type Outcome struct {
 	Usage     Usage    `json:"usage"`
 	Pending   *Pending `json:"tool_pending,omitempty"`
 	Failure   *Failure `json:"failure,omitempty"`
+	// Rulings on the proposals of the run, in their order.
+	Rulings []Ruling `json:"rulings,omitempty"`
+	// Candidate is the key that a verdict on what was approved is kept by.
+	Candidate string `json:"candidate,omitempty"`
 	// Unsaved: the answer could not be stored.
 	Unsaved bool `json:"unsaved,omitempty"`
 }

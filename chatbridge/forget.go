@@ -76,7 +76,7 @@ DETACH DELETE n RETURN count(n) AS n`
 // ownLabels are of the nodes that belong to a conversation and end with it. What else
 // it is linked with, such as memories, stays.
 func ownLabels() (far, near []any) {
-	return []any{"ToolCall"}, []any{"Turn", "Run", "AllowRule", "BellEvent", "PositiveEvent"}
+	return []any{"ToolCall", "Review"}, []any{"Turn", "Run", "AllowRule", "BellEvent", "PositiveEvent"}
 }
 
 // purged is how many nodes are deleted by one statement.
@@ -128,6 +128,11 @@ func (b *Bridge) purge(ctx context.Context, id string, memories bool, out *Purge
 			return err
 		}
 	}
+	made, err := b.purgeCandidates(ctx, id)
+	if err != nil {
+		return err
+	}
+	out.Nodes += made
 	far, near := ownLabels()
 	for _, step := range []struct {
 		statement string

@@ -40,6 +40,9 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 				err = fail("internal", "the run ended by a fault of the program")
 			}
 		}()
+		if s.stop != nil {
+			return "", s.stop
+		}
 		message, err := b.screen(ctx, s, s.Said)
 		if err != nil || message != "" {
 			rang = message != ""
@@ -54,9 +57,15 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 		Conversation: s.Conversation, Run: s.ID, Model: s.Model, Provider: s.Provider, ToolsUsed: append([]Used{}, s.Used...), Sources: append([]string{}, s.Sources...),
 		Usage: s.Usage, Agentic: len(b.wires) > 0 && !s.NoTools,
 	}
+	if s.Steering != nil {
+		out.Rulings, out.Candidate = s.Steering.Rulings, s.Steering.Candidate
+	}
 	if errors.Is(err, errSuspended) {
 		if err = b.suspend(ctx, run, s); err == nil {
 			out.Status, out.Pending = "pending", s.Pending
+			if shown, err := b.shown(ctx, s.Pending); err == nil {
+				out.Pending = shown
+			}
 			return out
 		}
 	}
@@ -65,6 +74,7 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 		out.Status, out.Reply = "done", reply
 		if rang {
 			s.Prompt = ""
+			b.unsay(ctx, s)
 		} else if err := b.record(ctx, s, reply); err != nil {
 			b.o.Log.Error("an answer was not stored", "run", s.ID)
 			out.Unsaved = true
@@ -111,6 +121,12 @@ func failure(ctx context.Context, err error) *Failure {
 
 // loop goes model → tools → model.
 func (b *Bridge) loop(ctx context.Context, run *Run, s *state) (string, error) {
+	if s.Steering != nil && s.Steering.Approved && s.Steering.Kind == ReviewProposal {
+		return s.Steering.Text, nil
+	}
+	if err := b.aside(ctx, s); err != nil {
+		return "", err
+	}
 	for {
 		if err := b.perform(ctx, run, s); err != nil {
 			return "", err
@@ -135,8 +151,17 @@ func (b *Bridge) loop(ctx context.Context, run *Run, s *state) (string, error) {
 		case wire.StopPause:
 			s.Messages = append(s.Messages, reply.Message)
 		case wire.StopEnd:
+			if s.planning() {
+				if err := b.propose(ctx, run, s, reply); err != nil {
+					return "", err
+				}
+				continue
+			}
 			return final(s, "")
 		case wire.StopLength:
+			if s.planning() {
+				return "", fail("reason", "what is proposed was cut by the length limit; nothing was approved")
+			}
 			return final(s, cutWords(calls))
 		case wire.StopRefused:
 			return "", fail("reason", "the provider %s declined to answer (%s)", s.Provider, box.Visible(reply.Reason))
@@ -219,7 +244,12 @@ func (b *Bridge) round(ctx context.Context, run *Run, s *state) (*wire.Reply, er
 			s.Messages = b.messages(p, s)
 		}
 		began := false
-		hold := &holder{emit: func(t string) { began = true; run.emit(Event{Type: EventDelta, Text: t}) }}
+		hold := &holder{emit: func(t string) {
+			began = true
+			if !s.quiet && (s.Steering == nil || s.Steering.Kind == ReviewPlan) {
+				run.emit(Event{Type: EventDelta, Text: t})
+			}
+		}}
 		reply, err := b.ask(ctx, run, s, p, hold)
 		if first && i+1 < len(b.wires) && unreachable(err) && !began {
 			b.o.Log.Warn("a provider cannot be reached", "provider", p.Provider.Name)
@@ -257,7 +287,7 @@ func (b *Bridge) ask(ctx context.Context, run *Run, s *state, p *provider, hold 
 	s.Usage.Rounds++
 	run.emit(Event{Type: EventWorking, Text: p.Provider.Name + " " + s.Model})
 	r := &wire.Request{
-		Model: s.Model, System: s.System, Messages: s.Messages, MaxTokens: min(b.o.Limits.Reply, b.o.Limits.Tokens-s.Usage.Input-s.Usage.Output),
+		Model: s.Model, System: s.System + s.aside, Messages: s.Messages, MaxTokens: min(b.o.Limits.Reply, b.o.Limits.Tokens-s.Usage.Input-s.Usage.Output),
 		Stream: !b.o.NoStream, WebSearch: b.o.WebSearch && !s.NoTools,
 	}
 	if !s.NoTools {
@@ -279,7 +309,7 @@ func (b *Bridge) ask(ctx context.Context, run *Run, s *state, p *provider, hold 
 }
 
 func estimate(s *state) int {
-	n := len(s.System)
+	n := len(s.System) + len(s.aside)
 	for _, m := range s.Messages {
 		n += len(m)
 	}
@@ -314,9 +344,15 @@ func (b *Bridge) suspend(ctx context.Context, run *Run, s *state) error {
 	e := Event{Type: EventToolPending, Pending: s.Pending}
 	after, cancel := afterwards(ctx)
 	defer cancel()
+	input, review := "", any(nil)
+	if s.Pending.Review != nil {
+		review = s.Pending.Review.Kind
+	} else {
+		input = s.Calls[len(s.Results)].Arguments
+	}
 	_, err := b.one(after, "the suspended run", eqlSuspend, map[string]any{
-		"id": s.ID, "state": encoded(s), "events": encoded(append(run.all(), run.next(e))), "call": s.Pending.CallID, "tool": s.Pending.ToolName,
-		"input": s.Calls[len(s.Results)].Arguments, "tier": s.Pending.RiskTier, "narration": s.Narration, "now": b.o.Now(),
+		"review": review, "id": s.ID, "state": encoded(s), "events": encoded(append(run.all(), run.next(e))), "call": s.Pending.CallID, "tool": s.Pending.ToolName,
+		"input": input, "tier": s.Pending.RiskTier, "narration": s.Narration, "now": b.o.Now(),
 	})
 	if err == nil {
 		run.emit(e)

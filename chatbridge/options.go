@@ -59,6 +59,10 @@ type Limits struct {
 	ConversationTokens int
 	// Reply bounds the tokens of one reply. Default 4,096.
 	Reply int
+	// Revisions of the plans of one run, and Attempts at one proposal, the first one
+	// included. They span suspensions. Defaults 8 and 4.
+	Revisions int
+	Attempts  int
 	// Window is how many turns of a conversation the model sees. Default 20.
 	Window int
 }
@@ -133,6 +137,8 @@ func New(o Options) (*Bridge, error) {
 	fill(&o.Limits.ConversationRounds, 2_000)
 	fill(&o.Limits.ConversationTokens, 5_000_000)
 	fill(&o.Limits.Reply, 4096)
+	fill(&o.Limits.Revisions, 8)
+	fill(&o.Limits.Attempts, 4)
 	fill(&o.Limits.Window, 20)
 	if o.CommandTime <= 0 {
 		o.CommandTime = time.Minute

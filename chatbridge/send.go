@@ -21,6 +21,13 @@ type Message struct {
 	NoTools bool
 	// Without are tools that are neither offered nor run, by name.
 	Without []string
+	// Plan has the model propose a plan first, and nothing above reading run before a
+	// person approves it. It needs a model.
+	Plan bool
+	// Proposal has a maker propose something whose numbers keep to the rules, and a
+	// checker judge its reasoning, until a person approves. It needs a model, and
+	// excludes Plan.
+	Proposal []Rule
 	// Owner of a conversation that the message begins; see Bridge.Owner. Empty: nobody.
 	Owner string
 }
@@ -72,6 +79,10 @@ func (b *Bridge) Send(ctx context.Context, m Message) (*Run, error) {
 	if strings.TrimSpace(m.Text) == "" {
 		return nil, refuse("invalid", "the message is empty")
 	}
+	steering, err := b.steer(m)
+	if err != nil {
+		return nil, err
+	}
 	if m.Conversation == "" {
 		m.Conversation = "c-" + b.o.NewID()
 	}
@@ -79,7 +90,7 @@ func (b *Bridge) Send(ctx context.Context, m Message) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &state{ID: run.ID, Conversation: m.Conversation, Prompt: m.Text, Said: m.Text, AskAll: m.AskAll, NoTools: m.NoTools, Without: m.Without}
+	s := &state{ID: run.ID, Conversation: m.Conversation, Prompt: m.Text, Said: m.Text, AskAll: m.AskAll, NoTools: m.NoTools, Without: m.Without, Steering: steering}
 	if err := b.begin(ctx, s, m.Owner); err != nil {
 		b.release(run)
 		return nil, err
@@ -112,7 +123,7 @@ func (b *Bridge) begin(ctx context.Context, s *state, owner string) error {
 			return err
 		}
 	}
-	_, err = b.one(ctx, "the conversation", eqlBegin, map[string]any{"id": s.ID, "conversation": s.Conversation, "prompt": s.Prompt, "now": b.o.Now()})
+	_, err = b.one(ctx, "the conversation", eqlBegin, map[string]any{"id": s.ID, "conversation": s.Conversation, "prompt": s.Prompt, "revisions": s.Steering.first(), "now": b.o.Now()})
 	return err
 }
 
@@ -197,7 +208,11 @@ func (b *Bridge) Waiting(ctx context.Context, conversation string) ([]Pending, e
 		if err := json.Unmarshal([]byte(text(row[2])), &s); err != nil || s.Pending == nil {
 			return nil, fmt.Errorf("the suspended run %s cannot be read", text(row[0]))
 		}
-		out = append(out, *s.Pending)
+		shown, err := b.shown(ctx, s.Pending)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *shown)
 	}
 	return out, nil
 }
@@ -265,7 +280,7 @@ func (b *Bridge) unknownCall(ctx context.Context, a Answer) error {
 	if a.CallID == "" {
 		return refuse("unknown_call", "no call of this conversation waits for an answer")
 	}
-	res, err := b.o.Memory.Read(ctx, `MATCH (c:Conversation {id: $id})-[:HAS_RUN]->(r:Run)-[:CALLED]->(t:ToolCall {call_id: $call}) RETURN t.status`,
+	res, err := b.o.Memory.Read(ctx, `MATCH (c:Conversation {id: $id})-[:HAS_RUN]->(r:Run)-[:CALLED|REVIEWED]->(t {call_id: $call}) RETURN t.status`,
 		map[string]any{"id": a.Conversation, "call": a.CallID})
 	if err != nil {
 		return err
@@ -308,6 +323,9 @@ func (b *Bridge) take(ctx context.Context, run *Run, a Answer) (*state, error) {
 }
 
 func (b *Bridge) verdict(ctx context.Context, s *state, a Answer) error {
+	if s.Pending != nil && s.Pending.Review != nil {
+		return b.reviewed(ctx, s, a)
+	}
 	if s.Pending == nil || s.Pending.CallID != a.CallID || len(s.Results) >= len(s.Calls) || len(s.Used) == 0 {
 		return fmt.Errorf("the suspended run %s cannot be read", s.ID)
 	}

@@ -36,6 +36,11 @@ type state struct {
 	Narration    string            `json:"narration,omitempty"`
 	Usage        Usage             `json:"usage"`
 	Pending      *Pending          `json:"pending,omitempty"`
+	Steering     *steering         `json:"steering,omitempty"` // of a run under review
+
+	stop  *stopped // why it ends before it goes on
+	aside string   // of the system prompt, read anew by each leg
+	quiet bool     // what the model says is told to nobody
 }
 
 const (
@@ -47,7 +52,7 @@ RETURN r.id AS id, r.status AS status, r.call_id AS call ORDER BY r.id`
 	eqlInterrupted = `MATCH (r:Run {id: $id}) SET r.status = 'failed', r.failure = 'interrupted: the program ended while it ran'`
 	eqlBegin       = `MATCH (c:Conversation {id: $conversation})
 SET c.active_at = $now
-CREATE (c)-[:HAS_RUN]->(r:Run {id: $id, conversation: $conversation, status: 'running', prompt: $prompt, rounds: 0, tokens: 0, created_at: $now})
+CREATE (c)-[:HAS_RUN]->(r:Run {id: $id, conversation: $conversation, status: 'running', prompt: $prompt, rounds: 0, tokens: 0, revisions: $revisions, created_at: $now})
 RETURN r.id AS id`
 	// A round is written down before it is made.
 	eqlReserve = `MATCH (c:Conversation {id: $conversation}) MATCH (r:Run {id: $id})
@@ -61,7 +66,7 @@ RETURN t.id AS id`
 	eqlSeen     = `MATCH (:Conversation {id: $conversation})-[:HAS_RUN]->(:Run)-[:CALLED]->(t:ToolCall {issued_id: $call}) RETURN count(t) AS seen`
 	eqlAnswered = `MATCH (t:ToolCall {id: $id}) SET t.status = $status`
 	eqlSuspend  = `MATCH (r:Run {id: $id}) SET r.status = 'pending', r.state = $state, r.events = $events, r.call_id = $call, r.tool_name = $tool,
-r.tool_input = $input, r.risk_tier = $tier, r.narration = $narration, r.suspended_at = $now RETURN r.id AS id`
+r.tool_input = $input, r.risk_tier = $tier, r.narration = $narration, r.review = $review, r.suspended_at = $now RETURN r.id AS id`
 	// Whoever answers takes the run; the second one finds nothing to take.
 	eqlTake = `MATCH (r:Run {id: $id, conversation: $conversation}) WHERE r.status = 'pending' AND r.call_id = $call
 SET r.status = 'running', r.used_call_id = $call REMOVE r.call_id RETURN r.state AS state, r.events AS events`

@@ -53,6 +53,7 @@ func (b *Bridge) prepare(ctx context.Context, s *state) error {
 	if s.Guidance != "" {
 		p.WriteString(s.Guidance + "\n")
 	}
+	p.WriteString(s.Steering.guidance())
 	for _, t := range s.Window {
 		if t.Receipt != "" {
 			fmt.Fprintf(&p, "What ran for your message %d, as the program recorded it: %s\n", t.Number, t.Receipt)
