@@ -115,6 +115,7 @@ type Run struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	begun  bool // guarded by the bridge
+	held   bool // the conversation, among all processes; read and written by who goes on with the run
 	mu     sync.Mutex
 	first  int // the number of the last event before this leg
 	events []Event

@@ -15,6 +15,9 @@ func (b *Bridge) Forget(ctx context.Context, id, because string) error {
 		return err
 	}
 	defer b.release(run)
+	if err := b.holdConversation(ctx, run); err != nil {
+		return err
+	}
 	if _, err := b.conversation(ctx, id); err != nil {
 		return err
 	}
@@ -120,6 +123,9 @@ func (b *Bridge) purge(ctx context.Context, id string, memories bool, out *Purge
 		return err
 	}
 	defer b.release(run)
+	if err := b.holdConversation(ctx, run); err != nil {
+		return err
+	}
 	if _, err := b.one(ctx, "the conversation "+id, eqlPurging, map[string]any{"id": id}); err != nil {
 		return err
 	}

@@ -44,9 +44,11 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 			return "", s.stop
 		}
 		message, err := b.screen(ctx, s, s.Said)
-		if err != nil || message != "" {
-			rang = message != ""
-			return message, err
+		if err != nil {
+			return "", err
+		}
+		if rang = message != ""; rang {
+			return message, b.unsaid(ctx, run, s)
 		}
 		if len(b.wires) == 0 {
 			return b.fromMemory(ctx, run, s)
@@ -96,6 +98,8 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 		"id": s.ID, "status": out.Status, "failure": words, "events": encoded(append(run.all(), run.next(last))), "artefact": artefact, "forget": rang,
 	}); err != nil {
 		out.Unsaved = true
+	} else {
+		run.held = false
 	}
 	last.Outcome = out
 	run.emit(last)
@@ -107,6 +111,8 @@ func failure(ctx context.Context, err error) *Failure {
 	var st *stopped
 	var w *wire.Error
 	switch {
+	case errors.Is(context.Cause(ctx), errTaken):
+		return &Failure{Kind: "store", Text: "the answer was ended: " + errTaken.Error()}
 	case errors.Is(context.Cause(ctx), errShutdown):
 		return &Failure{Kind: "shutdown", Text: "the program ended before the answer was complete"}
 	case ctx.Err() != nil:
@@ -355,6 +361,7 @@ func (b *Bridge) suspend(ctx context.Context, run *Run, s *state) error {
 		"input": input, "tier": s.Pending.RiskTier, "narration": s.Narration, "now": b.o.Now(),
 	})
 	if err == nil {
+		run.held = false
 		run.emit(e)
 	}
 	return err

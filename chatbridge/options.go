@@ -111,6 +111,7 @@ type Bridge struct {
 	fetch   *box.Fetcher
 	ctx     context.Context
 	stop    context.CancelCauseFunc
+	hold    time.Duration // of a conversation, without a sign of life
 
 	mu     sync.Mutex
 	closed bool
@@ -152,7 +153,7 @@ func New(o Options) (*Bridge, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	b := &Bridge{o: o, fetch: &box.Fetcher{Allow: o.AllowAddresses}, live: map[string]*Run{}, watch: watchers{}}
+	b := &Bridge{o: o, fetch: &box.Fetcher{Allow: o.AllowAddresses}, live: map[string]*Run{}, hold: holdTime, watch: watchers{}}
 	if o.Phrases == nil {
 		o.Phrases = defaultPhrases
 	}

@@ -131,3 +131,20 @@ func (b *Bridge) screen(ctx context.Context, s *state, words string) (message st
 	}
 	return "", nil
 }
+
+// unsaid takes the words that rang a hard bell out of the call that they answered: the
+// answer stands, the words are kept nowhere.
+func (b *Bridge) unsaid(ctx context.Context, run *Run, s *state) error {
+	if s.Recorded <= len(s.Results) {
+		return nil // they answered no call
+	}
+	used := &s.Used[len(s.Used)-1]
+	if used.Result = "The result of the client was not kept."; used.Status == "denied" {
+		used.Result = denied
+	}
+	if _, err := b.o.Memory.Query(ctx, eqlAnswered, map[string]any{"id": storedCall(s), "status": used.Status}); err != nil {
+		return err
+	}
+	run.emit(Event{Type: EventToolResult, Used: copyOf(used)})
+	return nil
+}

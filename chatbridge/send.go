@@ -91,7 +91,7 @@ func (b *Bridge) Send(ctx context.Context, m Message) (*Run, error) {
 		return nil, err
 	}
 	s := &state{ID: run.ID, Conversation: m.Conversation, Prompt: m.Text, Said: m.Text, AskAll: m.AskAll, NoTools: m.NoTools, Without: m.Without, Steering: steering}
-	if err := b.begin(ctx, s, m.Owner); err != nil {
+	if err := b.begin(ctx, run, s, m.Owner); err != nil {
 		b.release(run)
 		return nil, err
 	}
@@ -104,11 +104,14 @@ func (b *Bridge) safeMode() error {
 	return refuse("safe_mode", "chat is off: the phrase file cannot be read (%v); memory works on", b.unsafe)
 }
 
-func (b *Bridge) begin(ctx context.Context, s *state, owner string) error {
+func (b *Bridge) begin(ctx context.Context, run *Run, s *state, owner string) error {
 	if err := b.reachable(ctx, s.Conversation); err != nil {
 		return err
 	}
 	if _, _, err := b.ledgerOf(ctx, s.Conversation, owner); err != nil {
+		return err
+	}
+	if err := b.holdConversation(ctx, run); err != nil {
 		return err
 	}
 	res, err := b.o.Memory.Query(ctx, eqlPendingRuns, map[string]any{"id": s.Conversation})
@@ -148,6 +151,7 @@ func (b *Bridge) claim(conversation, id string) (*Run, error) {
 }
 
 func (b *Bridge) release(run *Run) {
+	b.letGo(run)
 	run.cancel(nil)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -161,7 +165,9 @@ func (b *Bridge) start(run *Run, s *state) {
 	b.tellLocked(run)
 	b.mu.Unlock()
 	go func() {
+		stop := b.keepHold(run)
 		out := b.leg(run.ctx, run, s)
+		stop()
 		title := b.titleAfter(out)
 		b.runs.Add(1) // a title outlives the run
 		defer b.runs.Done()
@@ -294,13 +300,14 @@ func (b *Bridge) unknownCall(ctx context.Context, a Answer) error {
 // take takes a suspended run out of memory, checks that what the person saw is what
 // would happen, and puts the verdict into it.
 func (b *Bridge) take(ctx context.Context, run *Run, a Answer) (*state, error) {
-	res, err := b.o.Memory.Query(ctx, eqlTake, map[string]any{"id": run.ID, "conversation": a.Conversation, "call": a.CallID})
+	res, err := b.o.Memory.Query(ctx, eqlTake, map[string]any{"id": run.ID, "conversation": a.Conversation, "call": a.CallID, "hold": b.hold.Milliseconds()})
 	if err != nil {
 		return nil, err
 	}
 	if len(res.Rows) == 0 {
-		return nil, refuse("used_call", "the call %q was answered before", a.CallID)
+		return nil, b.notTaken(ctx, run, a)
 	}
+	run.held = true
 	s := &state{}
 	var events []Event
 	err = errors.Join(json.Unmarshal([]byte(text(res.Rows[0][0])), s), json.Unmarshal([]byte(text(res.Rows[0][1])), &events))
@@ -321,6 +328,24 @@ func (b *Bridge) take(ctx context.Context, run *Run, a Answer) (*state, error) {
 	}
 	return nil, err
 }
+
+// notTaken tells why a run could not be taken: its call was answered, or another process
+// does something with the conversation just now.
+func (b *Bridge) notTaken(ctx context.Context, run *Run, a Answer) error {
+	res, err := b.o.Memory.Read(ctx, `MATCH (r:Run {id: $id}) WHERE r.status = 'pending' AND r.call_id = $call RETURN r.id`, map[string]any{"id": run.ID, "call": a.CallID})
+	if err != nil {
+		return err
+	}
+	if len(res.Rows) > 0 {
+		if err := b.heldByOther(ctx, run.Conversation); err != nil {
+			return err
+		}
+		return refuse("busy", "the conversation was in use by another process: answer again")
+	}
+	return refuse("used_call", "the call %q was answered before", a.CallID)
+}
+
+const denied = "The person denied this call."
 
 func (b *Bridge) verdict(ctx context.Context, s *state, a Answer) error {
 	if s.Pending != nil && s.Pending.Review != nil {
@@ -355,7 +380,7 @@ func (b *Bridge) verdict(ctx context.Context, s *state, a Answer) error {
 	case a.Result != nil:
 		used.Status, used.Result, s.Said = "ok", *a.Result, *a.Result
 	default:
-		used.Status, used.Result, s.Said = "denied", "The person denied this call.", a.Words
+		used.Status, used.Result, s.Said = "denied", denied, a.Words
 		if a.Words != "" {
 			used.Result += " They said: " + a.Words
 		}

@@ -66,18 +66,20 @@ RETURN t.id AS id`
 	eqlSeen     = `MATCH (:Conversation {id: $conversation})-[:HAS_RUN]->(:Run)-[:CALLED]->(t:ToolCall {issued_id: $call}) RETURN count(t) AS seen`
 	eqlAnswered = `MATCH (t:ToolCall {id: $id}) SET t.status = $status`
 	eqlSuspend  = `MATCH (r:Run {id: $id}) SET r.status = 'pending', r.state = $state, r.events = $events, r.call_id = $call, r.tool_name = $tool,
-r.tool_input = $input, r.risk_tier = $tier, r.narration = $narration, r.review = $review, r.suspended_at = $now RETURN r.id AS id`
+r.tool_input = $input, r.risk_tier = $tier, r.narration = $narration, r.review = $review, r.suspended_at = $now` + eqlEnded
 	// Whoever answers takes the run; the second one finds nothing to take.
-	eqlTake = `MATCH (r:Run {id: $id, conversation: $conversation}) WHERE r.status = 'pending' AND r.call_id = $call
-SET r.status = 'running', r.used_call_id = $call REMOVE r.call_id RETURN r.state AS state, r.events AS events`
+	eqlTake = `MATCH (c:Conversation {id: $conversation})-[:HAS_RUN]->(r:Run {id: $id})
+WHERE r.status = 'pending' AND r.call_id = $call AND (c.holder IS NULL OR c.held_until < timestamp())
+SET r.status = 'running', r.used_call_id = $call, c.holder = $id, c.held_until = timestamp() + $hold REMOVE r.call_id RETURN r.state AS state, r.events AS events`
 	eqlWaiting = `MATCH (c:Conversation {id: $id})-[:HAS_RUN]->(r:Run) WHERE r.status = 'pending'
 RETURN r.id AS id, r.call_id AS call, r.state AS state ORDER BY r.id`
 	eqlGiveUp = `MATCH (c:Conversation {id: $id})-[:HAS_RUN]->(r:Run) WHERE r.status = 'pending'
 SET r.status = 'failed', r.failure = 'cancelled: the call was never answered' REMOVE r.state, r.call_id RETURN r.id AS id`
 	eqlRelease = `MATCH (r:Run {id: $id}) SET r.status = 'pending', r.call_id = $call RETURN r.id AS id`
 	eqlEnd     = `MATCH (r:Run {id: $id}) SET r.status = $status, r.failure = $failure, r.events = $events, r.artefact = $artefact,
-r.prompt = CASE WHEN $forget THEN null ELSE r.prompt END REMOVE r.state, r.call_id
-RETURN r.id AS id`
+r.prompt = CASE WHEN $forget THEN null ELSE r.prompt END REMOVE r.state, r.call_id` + eqlEnded
+	// With the end of a leg the conversation is anybody's again.
+	eqlEnded = ` WITH r OPTIONAL MATCH (c:Conversation {id: r.conversation}) WHERE c.holder = r.id REMOVE c.holder, c.held_until RETURN r.id AS id`
 	eqlTurns = `MATCH (c:Conversation {id: $id})-[:CONTAINS]->(t:Turn) RETURN t.role AS role, t.text AS text, t.receipt AS receipt, t.number AS number
 ORDER BY t.number DESC LIMIT $limit`
 	eqlRecord = `MATCH (c:Conversation {id: $id})

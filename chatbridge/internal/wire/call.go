@@ -149,6 +149,9 @@ func (c *caller) attempt(ctx context.Context, fn func(ctx context.Context, x *ex
 		inner, cancel := context.WithCancelCause(ctx)
 		x := &exchange{c: c, cancel: cancel}
 		reply, err := fn(inner, x)
+		if err == nil {
+			err = separate(reply)
+		}
 		cause := context.Cause(inner)
 		cancel(nil)
 		if err == nil {

@@ -1,0 +1,6 @@
+package chatbridge
+
+import "time"
+
+// SetHold sets how long a conversation stays a process's that is not heard of.
+func (b *Bridge) SetHold(d time.Duration) { b.hold = d }
