@@ -14,19 +14,16 @@ import (
 	"engram"
 	"engram/chatbridge"
 	"engram/chatbridge/gate"
-
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/blevesearch/bleve_index_api.AnalysisWorker"))
-}
-
 // memory is a database as a chatbridge.Querier.
-type memory struct{ db *engram.DB }
+type memory struct{ db database }
 
 func (m memory) Query(ctx context.Context, text string, params map[string]any) (chatbridge.Result, error) {
-	res, err := m.db.Query(ctx, text, params)
+	return rowsOf(m.db.Query(ctx, text, params))
+}
+
+func rowsOf(res *engram.Result, err error) (chatbridge.Result, error) {
 	if err != nil {
 		return chatbridge.Result{}, err
 	}
@@ -42,7 +39,7 @@ func (m memory) Query(ctx context.Context, text string, params map[string]any) (
 }
 
 func (m memory) Read(ctx context.Context, text string, params map[string]any) (chatbridge.Result, error) {
-	return m.Query(engram.WithLimits(ctx, engram.Limits{ReadOnly: true}), text, params)
+	return rowsOf(m.db.Read(ctx, text, params))
 }
 
 // world is a gate, a memory and a workspace that outlive bridges, as they outlive
@@ -54,7 +51,7 @@ type world struct {
 	gate   *gate.Gate
 	url    string
 	dir    string // workspace
-	db     *engram.DB
+	db     database
 	n      atomic.Int64
 	o      chatbridge.Options
 }
@@ -69,10 +66,7 @@ func newWorld(t *testing.T, wire string, stream bool, script string) *world {
 	server := httptest.NewServer(w.gate)
 	w.url = server.URL
 	t.Cleanup(func() { w.gate.Close(); server.Close() })
-	if w.db, err = engram.OpenMemory(nil); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.db.Close() })
+	w.db = newDatabase(t)
 	w.o = chatbridge.Options{
 		Memory: memory{w.db}, Workspace: w.dir, NoStream: !stream, NoTitles: true,
 		Providers: []chatbridge.Provider{{Name: "gate", Wire: wire, BaseURL: w.url, Model: "m", Key: "k"}},

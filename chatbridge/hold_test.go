@@ -16,7 +16,8 @@ import (
 
 const waiting = `{"scenarios": [{"marker": "GATE-WAIT", "steps": [{"mode": "silent"}]}]}`
 
-// clocked gives a world's memory a clock that add moves.
+// clocked gives a world another memory, in this process also with -remote, with a clock
+// that add moves.
 func (w *world) clocked() (add func(time.Duration)) {
 	w.t.Helper()
 	var moved atomic.Int64
@@ -25,8 +26,9 @@ func (w *world) clocked() (add func(time.Duration)) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.db.Close() // whoever made the world closes the new one
-	w.db, w.o.Memory = db, memory{db}
+	w.t.Cleanup(func() { db.Close() })
+	w.db = embedded{db}
+	w.o.Memory = memory{w.db}
 	return func(d time.Duration) { moved.Add(int64(d)) }
 }
 

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"engram"
 	"engram/chatbridge"
 	"engram/cmd/engramd/internal/termtext"
 
@@ -28,7 +27,7 @@ type chatFlags struct {
 }
 
 type chatCommand struct {
-	Text []string `arg:"" optional:"" help:"What to say; without it a conversation in the terminal."`
+	Text []string `arg:"" optional:"" help:"What to say; without it a conversation in the terminal. An address of a server alone, such as http://127.0.0.1:7463, is whose memory to talk with."`
 	chatFlags
 	Conversation string `help:"Go on with this conversation." short:"c" placeholder:"ID"`
 	List         bool   `help:"List the conversations, and end."`
@@ -46,6 +45,9 @@ it once, c allows the same for this conversation, a for all, v shows all of a lo
 Enter denies it, with words behind n for the model. Anything else is asked again. In a terminal Esc denies too; Ctrl-C, Ctrl-D and
 closing the window deny and end the answer. Where input is no terminal, its end leaves the call waiting: engramd chat resume goes on.
 
+The memory may be a server's, by its address or --data URL, with its token in ENGRAM_TOKEN or ENGRAM_TOKEN_FILE: what is remembered
+and the conversation are there; model, workspace and commands are on this machine.
+
 While it answers, Ctrl-C cancels the answer, a second one leaves. Answers are shown as Markdown in a terminal; --plain prints them as
 they are written. :help lists the commands inside.
 
@@ -54,33 +56,14 @@ Examples:
   engramd chat --provider anthropic --model MODEL --workspace ~/notes
   engramd chat "What do I know about Lisbon?" --no-tools
   engramd chat --provider test --base-url http://127.0.0.1:7464 --model gate GATE-PLAIN
+  engramd chat http://127.0.0.1:7463
   engramd chat --list`
 }
 
-// chatMemory is a database as memory of chats.
-type chatMemory struct{ db *engram.DB }
-
-func (m chatMemory) Query(ctx context.Context, text string, params map[string]any) (chatbridge.Result, error) {
-	res, err := m.db.Query(ctx, text, params)
-	if err != nil {
-		return chatbridge.Result{}, plain(err)
-	}
-	out := chatbridge.Result{Columns: res.Columns}
-	for _, row := range res.Rows {
-		values := make([]any, len(row))
-		for i, v := range row {
-			values[i] = v.Any()
-		}
-		out.Rows = append(out.Rows, values)
-	}
-	return out, nil
-}
-
-func (m chatMemory) Read(ctx context.Context, text string, params map[string]any) (chatbridge.Result, error) {
-	return m.Query(engram.WithLimits(ctx, engram.Limits{ReadOnly: true}), text, params)
-}
-
 func (c *chatCommand) Run(a *app) error {
+	if len(c.Text) == 1 && isServer(c.Text[0]) {
+		a.data, c.Text = c.Text[0], nil
+	}
 	said := strings.TrimSpace(strings.Join(c.Text, " "))
 	switch {
 	case c.JSON && said == "":
@@ -109,11 +92,11 @@ func (a *app) chat(c *chatFlags, fn func(*chatTerminal) error) error {
 	if err != nil {
 		return err
 	}
-	return a.withNamespace(writing, func(db *engram.DB) error { return a.chatOn(db, c, options, settings, fn) })
+	return a.withMemory(writing, func(m chatbridge.Querier) error { return a.chatOn(m, c, options, settings, fn) })
 }
 
-func (a *app) chatOn(db *engram.DB, c *chatFlags, options chatbridge.Options, settings []chatbridge.Setting, fn func(*chatTerminal) error) (err error) {
-	options.Memory, options.NoStream = chatMemory{db}, c.NoStream
+func (a *app) chatOn(m chatbridge.Querier, c *chatFlags, options chatbridge.Options, settings []chatbridge.Setting, fn func(*chatTerminal) error) (err error) {
+	options.Memory, options.NoStream = m, c.NoStream
 	b, err := chatbridge.New(options)
 	if err != nil {
 		return &usageError{err}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"engram"
 	"engram/chatbridge"
 )
 
@@ -45,8 +44,8 @@ Examples:
 
 // withChats opens the conversations of the namespace for fn.
 func (a *app) withChats(how access, fn func(*chatbridge.Bridge) error) error {
-	return a.withNamespace(how, func(db *engram.DB) (err error) {
-		b, err := chatbridge.New(chatbridge.Options{Memory: chatMemory{db}})
+	return a.withMemory(how, func(m chatbridge.Querier) (err error) {
+		b, err := chatbridge.New(chatbridge.Options{Memory: m})
 		if err != nil {
 			return err
 		}
@@ -132,8 +131,8 @@ func (c *chatShowCommand) sum(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.withNamespace(writing, func(db *engram.DB) (err error) {
-		options.Memory = chatMemory{db}
+	return a.withMemory(writing, func(m chatbridge.Querier) (err error) {
+		options.Memory = m
 		b, err := chatbridge.New(options)
 		if err != nil {
 			return &usageError{err}

@@ -210,10 +210,7 @@ func (t *chatTerminal) deny(out *chatbridge.Outcome, p *chatbridge.Pending) (*ch
 
 // chat talks with a model, until that is left; then statements go on.
 func (c *console) chat(conversation string) error {
-	db, here := c.db.(local)
 	switch {
-	case !here:
-		return errors.New(":chat needs a database that is open here; engramd chat talks over a server")
 	case !c.interactive:
 		return errors.New(":chat needs a terminal; engramd chat takes a text")
 	case c.session.InTransaction():
@@ -224,7 +221,7 @@ func (c *console) chat(conversation string) error {
 	if err != nil {
 		return err
 	}
-	return c.app.chatOn(db.DB, flags, options, settings, func(t *chatTerminal) error {
+	return c.app.chatOn(memoryOf(c.db), flags, options, settings, func(t *chatTerminal) error {
 		t.conversation = conversation
 		return t.talk()
 	})

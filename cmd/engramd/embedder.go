@@ -71,7 +71,7 @@ func (a *app) registryOptions(o server.RegistryOptions) server.RegistryOptions {
 	if o.Database != nil {
 		own = *o.Database
 	}
-	own.Embedding = a.embedding
+	own.Embedding, own.Now = a.embedding, clock
 	o.Database = &own
 	return o
 }

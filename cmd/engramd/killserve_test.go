@@ -127,8 +127,14 @@ func TestKillServer(t *testing.T) {
 // startProcess runs engramd serve as a process of its own.
 func startProcess(t *testing.T, dir string) (url string, kill func()) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "--data", dir, "serve", "--listen", "127.0.0.1:0", "--log-level", "error")
-	cmd.Env = append(os.Environ(), asProgram+"=1")
+	return startProcessWith(t, dir, nil)
+}
+
+// startProcessWith is startProcess with more variables of the environment and flags.
+func startProcessWith(t *testing.T, dir string, env []string, flags ...string) (url string, kill func()) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append([]string{"--data", dir, "serve", "--listen", "127.0.0.1:0", "--log-level", "error"}, flags...)...)
+	cmd.Env = append(append(os.Environ(), asProgram+"=1"), env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

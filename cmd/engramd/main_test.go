@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -17,8 +18,16 @@ import (
 // asProgram makes the test binary run as engramd when it is set.
 const asProgram = "ENGRAMD_TEST_RUN_AS_PROGRAM"
 
+// programClock is the time at which that program's clock begins. Programs that are built
+// otherwise do not read it.
+const programClock = "ENGRAMD_TEST_CLOCK"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
+		if begin, err := time.Parse(time.RFC3339, os.Getenv(programClock)); err == nil {
+			started := time.Now()
+			clock = func() time.Time { return begin.Add(time.Since(started)) }
+		}
 		os.Exit(process())
 	}
 	if program := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"); program != "engramd" { // not a script's command

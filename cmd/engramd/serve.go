@@ -20,6 +20,10 @@ import (
 	"engram/server/tracing"
 )
 
+// clock is what a server takes for the time. nil, as it always is but in tests: the
+// system's.
+var clock func() time.Time
+
 type serveCommand struct {
 	Listen    string        `help:"Where to listen: address:port, or unix:PATH; by default ${default}." default:"127.0.0.1:7463" env:"ENGRAM_LISTEN" placeholder:"ADDRESS"`
 	TLSCert   string        `help:"Certificate, as PEM; with --tls-key." env:"ENGRAM_TLS_CERT" placeholder:"FILE"`
@@ -76,11 +80,11 @@ func (c *serveCommand) Run(a *app) error {
 	if c.Heartbeat < 0 || c.Heartbeat > 0 && c.Heartbeat < minHeartbeat {
 		return &usageError{fmt.Errorf("--heartbeat %s: want at least %s, or 0 for never", c.Heartbeat, minHeartbeat)}
 	}
-	tokens := token.Open(a.data, &token.Options{File: c.TokenFile})
+	tokens := token.Open(a.data, &token.Options{File: c.TokenFile, Now: clock})
 	if err := c.mayListen(tokens); err != nil {
 		return err
 	}
-	return a.withRegistryOptions(server.RegistryOptions{Create: true, MaxLoaded: c.Loaded, Idle: c.Idle}, func(r *server.Registry) error {
+	return a.withRegistryOptions(server.RegistryOptions{Create: true, MaxLoaded: c.Loaded, Idle: c.Idle, Now: clock}, func(r *server.Registry) error {
 		if err := r.Create(a.namespace); err != nil && !engram.IsCode(err, engram.CodeExists) {
 			return err
 		}
@@ -128,8 +132,9 @@ func (c *serveCommand) serve(a *app, r *server.Registry, tokens *token.Store) er
 	if err != nil {
 		return err
 	}
+	chats.Now = clock
 	s, err := server.New(r, server.Config{
-		Chat: chats, Tracer: tracer, MCP: mcpHandler(hub),
+		Chat: chats, Now: clock, Tracer: tracer, MCP: mcpHandler(hub),
 		Tokens: tokens, Hosts: c.Host, Origins: c.Origin, BackupDir: c.Backups, Version: version(), Rate: noBound(c.Rate), Heartbeat: c.Heartbeat, Log: log,
 	})
 	if err != nil {

@@ -219,7 +219,7 @@ func (c *Client) Query(ctx context.Context, text string, params map[string]any) 
 // QueryOnce is Query for a statement that writes, at most once for each idempotency
 // key, as engram.DB.QueryOnce does.
 func (c *Client) QueryOnce(ctx context.Context, key, text string, params map[string]any) (res *engram.Result, repeated bool, err error) {
-	rows, err := c.rows(ctx, text, params, "", key)
+	rows, err := c.rows(ctx, text, params, how{key: key})
 	if res, err = collect(rows, err); err != nil {
 		return nil, false, err
 	}
@@ -229,21 +229,34 @@ func (c *Client) QueryOnce(ctx context.Context, key, text string, params map[str
 // Rows runs one statement in a transaction of its own, for a result that may be large:
 // it is read from the connection row by row.
 func (c *Client) Rows(ctx context.Context, text string, params map[string]any) (*Rows, error) {
-	return c.rows(ctx, text, params, "", "")
+	return c.rows(ctx, text, params, how{})
 }
 
-func (c *Client) rows(ctx context.Context, text string, params map[string]any, transaction, key string) (*Rows, error) {
+// Read runs one statement that cannot change anything, whatever it looks like: one that
+// would is an error with engram.CodeReadOnly.
+func (c *Client) Read(ctx context.Context, text string, params map[string]any) (*engram.Result, error) {
+	rows, err := c.rows(ctx, text, params, how{mode: "read"})
+	return collect(rows, err)
+}
+
+// how a statement is run; the zero value: in a transaction of its own.
+type how struct{ transaction, key, mode string }
+
+func (c *Client) rows(ctx context.Context, text string, params map[string]any, h how) (*Rows, error) {
 	typed, err := typedParams(params)
 	if err != nil {
 		return nil, err
 	}
 	body := map[string]any{"statement": text, "parameters": typed, "values": "typed"}
-	if transaction != "" {
-		body["transaction"] = transaction
+	if h.transaction != "" {
+		body["transaction"] = h.transaction
+	}
+	if h.mode != "" {
+		body["mode"] = h.mode
 	}
 	headers := map[string]string{"Accept": "application/x-ndjson"}
-	if key != "" {
-		headers["Idempotency-Key"] = key
+	if h.key != "" {
+		headers["Idempotency-Key"] = h.key
 	}
 	res, err := c.send(ctx, http.MethodPost, c.path("/v1/query"), body, headers)
 	if err != nil {

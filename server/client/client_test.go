@@ -337,3 +337,27 @@ func TestSpool(t *testing.T) {
 		t.Errorf("%v, %v, %d wait", res, err, d.Waiting())
 	}
 }
+
+// TestRead: a statement that is read cannot write, whatever it looks like, by a token
+// that may write.
+func TestRead(t *testing.T) {
+	b := start(t, filepath.Join(t.TempDir(), "data"))
+	c, err := client.Open(b.url, &client.Options{Token: b.secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx := context.Background()
+	if _, err := c.Query(ctx, "CREATE (:N {id: 'a', at: date('2024-05-01')})", nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"CREATE (:N)", "MATCH (n) DETACH DELETE n", "MATCH (n) SET n.x = 1 RETURN n", "PROFILE CREATE (:N)"} {
+		if _, err := c.Read(ctx, text, nil); !engram.IsCode(err, engram.CodeReadOnly) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	res, err := c.Read(ctx, "MATCH (n:N) WHERE n.id = $id RETURN n.at, count(*)", map[string]any{"id": "a"})
+	if err != nil || len(res.Rows) != 1 || res.Rows[0][0].String() != "'2024-05-01'" || res.Rows[0][1].String() != "1" {
+		t.Errorf("%+v, error %v", res, err)
+	}
+}

@@ -39,7 +39,7 @@ func (tx *Tx) Query(ctx context.Context, text string, params map[string]any) (*e
 // Rows runs a statement in the transaction, for a result that may be large. Its rows
 // have to be read, or closed, before the next statement.
 func (tx *Tx) Rows(ctx context.Context, text string, params map[string]any) (*Rows, error) {
-	return tx.c.rows(ctx, text, params, tx.id, "")
+	return tx.c.rows(ctx, text, params, how{transaction: tx.id})
 }
 
 // Commit ends the transaction and waits until it is durable.

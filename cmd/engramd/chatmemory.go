@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"engram"
+	"engram/chatbridge"
+	"engram/server"
+)
+
+// chatMemory is a database, here or of a server, as memory of chats.
+type chatMemory struct {
+	db interface {
+		Query(ctx context.Context, text string, params map[string]any) (*engram.Result, error)
+		Read(ctx context.Context, text string, params map[string]any) (*engram.Result, error)
+	}
+}
+
+func (m chatMemory) Query(ctx context.Context, text string, params map[string]any) (chatbridge.Result, error) {
+	return chatResult(m.db.Query(ctx, text, params))
+}
+
+func (m chatMemory) Read(ctx context.Context, text string, params map[string]any) (chatbridge.Result, error) {
+	return chatResult(m.db.Read(ctx, text, params))
+}
+
+func chatResult(res *engram.Result, err error) (chatbridge.Result, error) {
+	if err != nil {
+		return chatbridge.Result{}, plain(err)
+	}
+	return server.ChatResult(res), nil
+}
+
+// Read runs a statement that cannot write.
+func (l local) Read(ctx context.Context, text string, params map[string]any) (*engram.Result, error) {
+	return l.Query(engram.WithLimits(ctx, engram.Limits{ReadOnly: true}), text, params)
+}
+
+// withMemory is withDatabase for chats.
+func (a *app) withMemory(how access, fn func(chatbridge.Querier) error) error {
+	return a.withDatabase(how, func(d database) error { return fn(memoryOf(d)) })
+}
+
+// memoryOf is a database as memory of chats.
+func memoryOf(d database) chatbridge.Querier {
+	if r, ok := d.(remote); ok {
+		return chatMemory{r.Client}
+	}
+	return chatMemory{d.(local)}
+}
+
+// isServer tells the address of a server from what is said.
+func isServer(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && isURL(text) && u.Host != "" && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == ""
+}
