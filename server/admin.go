@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"engram"
+	"engram/server/archive"
+	"engram/server/exporter"
 	"engram/server/importer"
 	"engram/server/token"
 )
@@ -33,14 +35,18 @@ func (s *Server) adminRoutes() []*route {
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/import", scope: token.Admin, body: streamBody, stream: true, writes: true, handle: s.importRoute,
-			types:   []string{typeNDJSON, typeJSON, "text/csv", "application/octet-stream"},
-			summary: "Import a file",
-			detail: "A graph or memories as JSON Lines, a script of statements, or what else engramd import reads of one file; the format is found by the content. All of it is read before anything is written. " +
-				"Importing again changes only what the file changed. A line that makes no sense ends the import with its number, unless skip_bad leaves it out.",
+			types:   []string{typeNDJSON, typeJSON, "text/csv", "application/octet-stream", archive.Type},
+			summary: "Import a file or a folder",
+			detail: "A graph or memories as JSON Lines, a script of statements, or what else engramd import reads; the format is found by the content. All of it is read before anything is written. " +
+				"A folder (Markdown, nodes.csv and edges.csv, a backup) is sent as a tar file, which is refused with links, devices, names that lead out or have control characters, and more than 250,000 entries. " +
+				"Importing again changes only what the file changed, and leaves what was edited. A line that makes no sense ends the import with its number, unless skip_bad leaves it out.",
 			query: []param{
 				{name: "format", kind: "string", doc: "How the file is written; left out: found by its content.", enum: importer.Formats()},
 				{name: "dry_run", kind: "boolean", doc: "Read and compare everything, and write nothing."},
 				{name: "skip_bad", kind: "boolean", doc: "Leave out what makes no sense, and tell of it."},
+				{name: "restart", kind: "boolean", doc: "Give up an unfinished import of another file: what it brought stays and is merged with."},
+				{name: "split", kind: "string", doc: "Make nodes of the headings of Markdown.", enum: []string{"heading"}},
+				{name: "name", kind: "string", doc: "The name of the file, by which a single note has its id."},
 			},
 			request: map[string]any{}, response: importer.Report{}, problems: []int{404, 409, 507},
 		},
@@ -48,8 +54,8 @@ func (s *Server) adminRoutes() []*route {
 			method: http.MethodGet, pattern: "/v1/export", scope: token.Admin, stream: true, handle: s.export,
 			summary: "Export a namespace",
 			detail:  "One moment of the graph, the same graph always in the same way. JSON Lines hold all of it. An answer that broke off ends without its last chunk.",
-			query:   []param{{name: "format", kind: "string", doc: "How it is written.", enum: fileFormats(), def: "jsonl"}},
-			answers: map[string]string{typeNDJSON: "JSON Lines.", typeText: "A script of statements."}, problems: []int{404},
+			query:   []param{{name: "format", kind: "string", doc: "How it is written.", enum: exporter.Formats(), def: "jsonl"}},
+			answers: map[string]string{typeNDJSON: "JSON Lines.", typeText: "A script of statements.", archive.Type: "A folder."}, problems: []int{404},
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/backup", scope: token.Admin, body: jsonBody, stream: true, handle: s.backup,

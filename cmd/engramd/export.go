@@ -53,6 +53,11 @@ func (c *exportCommand) Run(a *app) error {
 	case c.Out == "" && isTerminal(a.out):
 		return &usageError{errors.New("the graph would be written to the terminal: name a file by --out, or send it through a pipe")}
 	}
+	return a.orThroughServer(func() error { return c.here(a, dir) }, func(address, secret string) error { return c.receive(a, address, secret, dir) })
+}
+
+// here exports from the directory.
+func (c *exportCommand) here(a *app, dir bool) error {
 	o := server.RegistryOptions{ReadOnly: true, Database: &engram.Options{ReadOnly: true, StatementTimeout: -1, StatementRows: -1, SpoolSize: -1, StatementSteps: -1}}
 	return a.withRegistryOptions(o, func(r *server.Registry) error {
 		db, err := r.Open(a.namespace, false)
@@ -95,7 +100,7 @@ func (c *exportCommand) write(a *app, db *engram.DB, dir bool) (exporter.Report,
 	case dir:
 		return exportDir(a, db, c.Out, opts)
 	}
-	return c.file(a, db, opts)
+	return c.file(opts.Format, func(w io.Writer) (exporter.Report, error) { return exporter.Export(a.ctx, db, w, opts) })
 }
 
 func exportDir(a *app, db *engram.DB, path string, opts exporter.Options) (exporter.Report, error) {
@@ -112,10 +117,10 @@ func exportDir(a *app, db *engram.DB, path string, opts exporter.Options) (expor
 
 // file writes beside the file and then gives it its name, so that it is whole or not
 // there.
-func (c *exportCommand) file(a *app, db *engram.DB, opts exporter.Options) (report exporter.Report, err error) {
+func (c *exportCommand) file(format string, write func(w io.Writer) (exporter.Report, error)) (report exporter.Report, err error) {
 	if info, err := os.Stat(c.Out); err == nil && (info.IsDir() || !c.Force) {
 		if info.IsDir() {
-			return report, &usageError{fmt.Errorf("%s is a folder, and --format %s writes a file", c.Out, opts.Format)}
+			return report, &usageError{fmt.Errorf("%s is a folder, and --format %s writes a file", c.Out, format)}
 		}
 		return report, &usageError{fmt.Errorf("%s is there already: --force replaces it", c.Out)}
 	}
@@ -128,7 +133,7 @@ func (c *exportCommand) file(a *app, db *engram.DB, opts exporter.Options) (repo
 			_ = os.Remove(f.Name()) // the first error is the one to tell
 		}
 	}()
-	report, err = exporter.Export(a.ctx, db, f, opts)
+	report, err = write(f)
 	if err == nil {
 		err = f.Sync()
 	}

@@ -55,6 +55,9 @@ func (c *importCommand) check() error {
 	if c.Batch != nil && (*c.Batch < 1 || *c.Batch > 10_000) {
 		return fmt.Errorf("--batch %d: want 1 to 10,000", *c.Batch)
 	}
+	if len(c.Paths) == 2 && slices.Contains(c.Paths, "-") {
+		return errors.New("standard input goes alone")
+	}
 	if c.DryRun && (c.Ack || c.Restart || c.NoText) {
 		return errors.New("--dry-run writes nothing: it does not go with --ack, --restart and --no-text")
 	}
@@ -117,6 +120,13 @@ func (c *importCommand) Run(a *app) error {
 		}
 		defer links.Close()
 	}
+	return a.orThroughServer(func() error { return c.here(a, src, opts, links) }, func(address, secret string) error {
+		return c.send(a, address, secret, src, opts)
+	})
+}
+
+// here imports into the directory.
+func (c *importCommand) here(a *app, src importer.Source, opts importer.Options, links *os.File) error {
 	return a.withRegistryLater(func(open func() (*server.Registry, error)) error {
 		bring := c.opener(a, open)
 		err := c.run(a, opts, func(opts importer.Options) (importer.Report, error) {
@@ -138,7 +148,15 @@ func (c *importCommand) Run(a *app) error {
 // open opens a file, a folder or standard input.
 func (c *importCommand) open(a *app, path string) (importer.Source, func() error, error) {
 	if path == "-" {
-		return importer.Source{Name: "standard input", File: a.in}, func() error { return nil }, nil
+		file, temp, err := importer.Rewindable(a.ctx, a.in) // its format is looked for first
+		if err != nil {
+			return importer.Source{}, nil, err
+		}
+		done := func() error { return nil }
+		if temp != nil {
+			done = temp.Close
+		}
+		return importer.Source{Name: "standard input", File: file}, done, nil
 	}
 	src, done, err := importer.OpenSource(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -147,8 +147,8 @@ func (c *Client) send(ctx context.Context, method, path string, body any, header
 	if ctx == nil {
 		return nil, fault(engram.CodeInvalidArgument, "the context is nil: pass context.Background() if nothing is to end the call early")
 	}
-	var content io.Reader
-	if body != nil {
+	content, stream := body.(io.Reader)
+	if body != nil && !stream {
 		text, err := json.Marshal(body)
 		if err != nil {
 			return nil, fault(engram.CodeInvalidArgument, err.Error())
@@ -160,7 +160,7 @@ func (c *Client) send(ctx context.Context, method, path string, body any, header
 		return nil, fault(engram.CodeInvalidArgument, err.Error())
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token)
-	if body != nil {
+	if body != nil && !stream {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	for name, v := range headers {

@@ -38,12 +38,15 @@ func (im *importing) detect() (string, error) {
 	return name, nil
 }
 
-// detectDir tells a backup from a folder of Markdown.
+// detectDir tells a backup and a graph as CSV from a folder of Markdown.
 func (im *importing) detectDir() (string, error) {
 	if info, err := im.src.Dir.Lstat("manifest.json"); err == nil && info.Mode().IsRegular() {
 		if info, err := im.src.Dir.Lstat("graph.db"); err == nil && info.Mode().IsRegular() {
 			return "backup", nil
 		}
+	}
+	if info, err := im.src.Dir.Lstat(nodesFile); err == nil && info.Mode().IsRegular() {
+		return "csv", nil
 	}
 	return "markdown", nil
 }

@@ -68,6 +68,7 @@ type importing struct {
 	src     Source
 	file    io.ReadSeeker // of a source that is a file
 	temp    *os.File
+	opened  []*os.File // of a folder
 	opts    Options
 	format  *format
 	report  Report
@@ -76,6 +77,9 @@ type importing struct {
 func (im *importing) close() {
 	if im.temp != nil {
 		_ = im.temp.Close() // it has no name any more
+	}
+	for _, f := range im.opened {
+		_ = f.Close() // it was only read
 	}
 }
 
@@ -91,7 +95,7 @@ func allFormats() []format {
 	return []format{
 		{name: "jsonl", run: staged(false, readGraphLines)},
 		{name: "memories", split: []string{"conversation"}, run: runMemories},
-		{name: "csv", run: runTables},
+		{name: "csv", dir: true, run: runTables},
 		{name: "cypher", run: runScript},
 		{name: "memory", run: staged(true, readEntities)},
 		{name: "backup", dir: true, run: staged(false, readBackup)},
@@ -107,8 +111,41 @@ func runMemories(im *importing) (err error) {
 }
 
 func runTables(im *importing) (err error) {
-	im.report, err = GraphLater(im.ctx, func() (*engram.DB, error) { return im.open("") }, im.missing, im.file, im.src.Edges, im.opts)
+	nodes, edges := im.file, im.src.Edges
+	if im.src.Dir != nil {
+		if nodes, err = im.table(nodesFile); err != nil {
+			return err
+		}
+		if _, missing := im.src.Dir.Lstat(edgesFile); missing == nil {
+			if edges, err = im.table(edgesFile); err != nil {
+				return err
+			}
+		}
+	}
+	im.report, err = GraphLater(im.ctx, func() (*engram.DB, error) { return im.open("") }, im.missing, nodes, edges, im.opts)
 	return err
+}
+
+// The files of a folder that holds a graph as CSV.
+const (
+	nodesFile = "nodes.csv"
+	edgesFile = "edges.csv"
+)
+
+// table opens a plain file of the folder.
+func (im *importing) table(name string) (io.ReadSeeker, error) {
+	info, err := im.src.Dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &FileError{name, errors.New("it is no plain file")}
+	}
+	f, err := im.src.Dir.Open(name)
+	if err == nil {
+		im.opened = append(im.opened, f)
+	}
+	return f, err
 }
 
 // Detect finds the format of a source by its content, unless Options.Format gives it.
@@ -166,23 +203,32 @@ func (im *importing) prepare() error {
 }
 
 // rewindable copies a stream to a temporary file, so that it can be read twice.
-func (im *importing) rewindable() error {
-	if s, ok := im.src.File.(io.ReadSeeker); ok {
+func (im *importing) rewindable() (err error) {
+	im.file, im.temp, err = Rewindable(im.ctx, im.src.File)
+	return err
+}
+
+// Rewindable returns what is read from r as a file that can be read again. If r cannot,
+// it is copied to a temporary file without a name, which the caller closes; otherwise
+// the temporary file is nil.
+func Rewindable(ctx context.Context, r io.Reader) (file io.ReadSeeker, temp *os.File, err error) {
+	if s, ok := r.(io.ReadSeeker); ok {
 		if _, err := s.Seek(0, io.SeekCurrent); err == nil {
-			im.file = s
-			return nil
+			return s, nil, nil
 		}
 	}
 	f, err := newSpoolFile()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	im.temp, im.file = f.file, f.file
-	if _, err := io.Copy(f.file, contextReader{im.ctx, im.src.File}); err != nil {
-		return err
+	_, err = io.Copy(f.file, contextReader{ctx, r})
+	if err == nil {
+		_, err = f.file.Seek(0, io.SeekStart)
 	}
-	_, err = f.file.Seek(0, io.SeekStart)
-	return err
+	if err != nil {
+		return nil, nil, errors.Join(err, f.file.Close())
+	}
+	return f.file, f.file, nil
 }
 
 // contextReader ends with its context.
