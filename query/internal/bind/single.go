@@ -101,6 +101,8 @@ func (s *single) clause(c syntax.Clause, last bool) {
 		return
 	}
 	switch c := c.(type) {
+	case *syntax.Finish:
+		s.checkFinish(c, last)
 	case *syntax.Match:
 		s.match(c)
 	case *syntax.Unwind:
@@ -127,6 +129,17 @@ func (s *single) returned() bool {
 	}
 	p, ok := s.out.Clauses[len(s.out.Clauses)-1].(*bound.Project)
 	return ok && p.Return
+}
+
+// checkFinish refuses FINISH where it is not the end, or where rows are what is asked.
+func (s *single) checkFinish(c *syntax.Finish, last bool) {
+	switch {
+	case !last:
+		s.b.fail(fault.Syntax("InvalidClauseComposition", c.Span, "nothing may follow FINISH in a query"))
+	case s.outer != nil && s.outer.anyEnd:
+		s.b.fail(fault.Syntax("InvalidClauseComposition", c.Span, "FINISH leaves no rows for the subquery to look at").
+			WithHint("Leave it out."))
+	}
 }
 
 // checkEnd refuses queries that compute rows and drop them.

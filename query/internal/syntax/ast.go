@@ -60,6 +60,8 @@ type (
 		List Expr
 		As   *Name
 	}
+	// Finish is FINISH: the end of a query that returns nothing.
+	Finish struct{ Span }
 	// Projection is WITH or RETURN.
 	Projection struct {
 		Span

@@ -13,7 +13,7 @@ const aClause = "a clause such as MATCH, CREATE or RETURN"
 // clauseWords are the words that begin a clause.
 var clauseWords = strings.Fields(`MATCH OPTIONAL UNWIND WITH RETURN CREATE MERGE SET REMOVE
 	DELETE DETACH FOREACH CALL REMEMBER RECALL SHOW DROP SUPERSEDE CONTRADICT RESOLVE
-	REINFORCE FORGET RESTORE CONSOLIDATE PRUNE REVERT DECLARE ACTIVATE COMPILE REPLAY AUDIT RECORD`)
+	FINISH REINFORCE FORGET RESTORE CONSOLIDATE PRUNE REVERT DECLARE ACTIVATE COMPILE REPLAY AUDIT RECORD`)
 
 // afterClause is the error for a token that continues neither the last clause
 // of q nor q. Closing is what ends the query, "" for the end of the statement.
@@ -56,7 +56,7 @@ func followers(c Clause) []string {
 		return []string{",", aClause}
 	case *Set, *Remove, *Delete:
 		return []string{",", "an operator", aClause}
-	case *SchemaChange:
+	case *SchemaChange, *Finish:
 		return nil
 	case *Call:
 		if c.Procedure[0] == AuditStructure && c.YieldStar && c.Where == nil {
@@ -165,7 +165,7 @@ func projectionFollowers(p *Projection) []string {
 var laterClauses = map[string]bool{
 	"DROP": true, "ALTER": true,
 	"BEGIN": true, "COMMIT": true, "ROLLBACK": true, "LOAD": true,
-	"USE": true, "FINISH": true,
+	"USE": true,
 }
 
 // twoWords are those whose second word is a keyword too and tells what is meant.

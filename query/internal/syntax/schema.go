@@ -32,6 +32,8 @@ func (p *parser) schemaCommand() (production, error) {
 		return handmade((*parser).replay), nil
 	case is(t, "AUDIT"):
 		return handmade((*parser).audit), nil
+	case is(t, "FINISH"):
+		return handmade((*parser).finish), nil
 	case is(t, "RECORD"):
 		return handmade((*parser).recordAudit), nil
 	case is(t, "ACTIVATE"):
@@ -51,6 +53,9 @@ func (p *parser) schemaCommand() (production, error) {
 	}
 	return nil, p.unsupported()
 }
+
+// finish parses FINISH.
+func (p *parser) finish() (*Finish, error) { return &Finish{span(p.take())}, nil }
 
 // indexTypes are the words before INDEX that ask for an index by properties.
 var indexTypes = map[string]bool{"RANGE": true, "TEXT": true, "BTREE": true, "FULLTEXT": true}
