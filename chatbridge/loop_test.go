@@ -109,6 +109,26 @@ func TestChain(t *testing.T) {
 	}
 }
 
+// TestChainStopsAtTheFirstAnswer holds that no other provider is tried once one was
+// reached, whatever it then does, and that later rounds stay with it.
+func TestChainStopsAtTheFirstAnswer(t *testing.T) {
+	everyWay(t, func(t *testing.T, wire string, stream bool) {
+		for step, says := range map[string]string{
+			`{"text": "abcdefghijklmnopqrstuvwxyz", "mode": "drop"}`: "in the middle", `{"mode": "silent"}`: "nothing for too long", `{"body": "{\"odd\": 1}"}`: "odd", `{"status": 401}`: "HTTP 401",
+			`{"calls": [{"name": "list_dir", "arguments": {"path": "."}}]}, {"status": 400}`: "HTTP 400",
+		} {
+			w := newWorld(t, wire, stream, `{"scenarios": [{"marker": "GATE-BAD", "steps": [`+step+`]}]}`)
+			next := newWorld(t, wire, stream, `{"scenarios": [{"marker": "GATE-BAD", "steps": [{"text": "invented"}]}]}`)
+			w.o.Providers[0].Silence = 300 * time.Millisecond
+			w.o.Providers = append(w.o.Providers, chatbridge.Provider{Name: "next", Wire: wire, BaseURL: next.url, Model: "x"})
+			out := w.send(w.bridge(), chatbridge.Message{Text: "GATE-BAD"})
+			if out.Status != "failed" || out.Provider != "gate" || !strings.Contains(out.Failure.Text, "the provider gate") || !strings.Contains(out.Failure.Text, says) || next.gate.Stats().Requests != 0 {
+				t.Errorf("%s: %+v %+v, the next one was asked %d times", step, out, out.Failure, next.gate.Stats().Requests)
+			}
+		}
+	})
+}
+
 // TestConversationsAndReceipts holds that a conversation sees its own turns and what
 // really ran, and that receipts a model makes up are removed with no text lost.
 func TestConversationsAndReceipts(t *testing.T) {
@@ -194,7 +214,11 @@ func TestMemoryAlone(t *testing.T) {
 	w := newWorld(t, "openai", false, `{"scenarios": [{"marker": "NONE", "steps": [{"text": "x"}]}]}`)
 	w.o.Providers = nil
 	w.rows("REMEMBER 'Ann moved to Lisbon in May' {id: 'm1'} ALONE")
+	w.rows("REMEMBER 'The harbour office hires' {id: 'm2'} ALONE AS m MATCH (a {id: 'm1'}) CREATE (a)-[:CAUSES]->(m)")
 	out := w.send(w.bridge(), chatbridge.Message{Text: "Lisbon"})
+	if !strings.Contains(out.Reply, "2. The harbour office hires\n   id m2, score ") || !strings.Contains(out.Reply, "because reached by m1 -CAUSES-> m2") {
+		t.Errorf("the path is not told: %q", out.Reply)
+	}
 	if out.Status != "done" || !strings.Contains(out.Reply, "No model is configured") || !strings.Contains(out.Reply, "1. Ann moved to Lisbon in May\n   id m1, score ") {
 		t.Errorf("%+v %+v", out, out.Failure)
 	}

@@ -18,7 +18,9 @@ type Layer struct {
 
 // Setting is one effective value and where it comes from. A key is never shown.
 type Setting struct {
-	Name, Value, Origin string
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
 }
 
 // preset is what is known of a provider.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"engram"
+	"engram/chatbridge"
 	"engram/server/archive"
 	"engram/server/exporter"
 	"engram/server/importer"
@@ -101,6 +102,7 @@ type statsResponse struct {
 	Text      followerJSON `json:"text"`
 	Vectors   vectorsJSON  `json:"vectors"`
 	Learning  learningJSON `json:"learning"`
+	Chat      chatJSON     `json:"chat"`
 	Healthy   bool         `json:"healthy" doc:"False when something in the background failed: the server's log and engramd check tell more."`
 }
 
@@ -125,6 +127,27 @@ type learningJSON struct {
 	Dropped uint64 `json:"dropped"`
 }
 
+// chatJSON tells who answers chats. Keys are never told.
+type chatJSON struct {
+	Providers []chatProviderJSON   `json:"providers" doc:"In the order they are tried. None: memory alone answers."`
+	Settings  []chatbridge.Setting `json:"settings" doc:"Each setting and where it comes from."`
+}
+
+type chatProviderJSON struct {
+	Name    string `json:"name"`
+	Wire    string `json:"wire"`
+	BaseURL string `json:"base_url"`
+	Model   string `json:"model"`
+}
+
+func (s *Server) chatStats() chatJSON {
+	out := chatJSON{Providers: []chatProviderJSON{}, Settings: append([]chatbridge.Setting{}, s.config.ChatSettings...)}
+	for _, p := range s.config.Chat.Providers {
+		out.Providers = append(out.Providers, chatProviderJSON{p.Name, p.Wire, p.BaseURL, p.Model})
+	}
+	return out
+}
+
 func (s *Server) stats(c *call) error {
 	st, err := c.db.Stats(c.ctx)
 	if err != nil {
@@ -136,8 +159,8 @@ func (s *Server) stats(c *call) error {
 		Labels: []countJSON{}, Types: []countJSON{},
 		Text:     followerJSON{st.Text.Published, st.Text.Applied},
 		Vectors:  vectorsJSON{st.Vectors.Model, st.Vectors.Live, st.Vectors.Pending},
-		Learning: learningJSON{st.Learning.Pending, st.Learning.Dropped},
-		Healthy:  st.Background == nil && st.AckError == nil && st.Text.Err == nil && st.Vectors.Err == nil && st.Learning.Err == nil,
+		Learning: learningJSON{st.Learning.Pending, st.Learning.Dropped}, Chat: s.chatStats(),
+		Healthy: st.Background == nil && st.AckError == nil && st.Text.Err == nil && st.Vectors.Err == nil && st.Learning.Err == nil,
 	}
 	for _, l := range st.Labels {
 		out.Labels = append(out.Labels, countJSON{l.Name, l.Count})

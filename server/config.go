@@ -29,6 +29,8 @@ type Config struct {
 	// Chat is what chats of the namespaces are made of; its Memory is the namespace. The
 	// zero value: memory alone answers, without a model.
 	Chat chatbridge.Options
+	// ChatSettings are where the settings of Chat come from, to be told by /v1/stats.
+	ChatSettings []chatbridge.Setting
 	// Version is told by the OpenAPI document and by /healthz.
 	Version string
 

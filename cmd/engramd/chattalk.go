@@ -61,14 +61,19 @@ func (t *chatTerminal) talk() error {
 	return t.ctx.Err()
 }
 
+// printSettings tells who answers chats and where that is set.
+func printSettings(w io.Writer, settings []chatbridge.Setting, alone bool) {
+	for _, s := range settings {
+		fmt.Fprintf(w, "%s: %s (%s)\n", s.Name, s.Value, s.Origin)
+	}
+	if alone {
+		fmt.Fprintln(w, "No model is configured and no Ollama answers: memory alone answers.")
+	}
+}
+
 // greet tells who answers, and where each setting comes from.
 func (t *chatTerminal) greet() {
-	for _, s := range t.settings {
-		fmt.Fprintf(t.a.err, "%s: %s (%s)\n", s.Name, s.Value, s.Origin)
-	}
-	if t.alone {
-		fmt.Fprintln(t.a.err, "No model is configured and no Ollama answers: memory alone answers.")
-	}
+	printSettings(t.a.err, t.settings, t.alone)
 	if t.tty != nil {
 		fmt.Fprintln(t.a.err, "Talk, or :help. Ctrl-C cancels an answer, Ctrl-D leaves.")
 	}

@@ -2,12 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"io"
-	"net/http"
 	"os"
 	"strings"
-	"time"
 
 	"engram/chatbridge"
 )
@@ -32,7 +28,7 @@ func (c *llmFlags) options(ctx context.Context, look bool) (chatbridge.Options, 
 		return o, nil, &usageError{err}
 	}
 	if len(providers) == 0 && look {
-		providers = ollama(ctx)
+		providers, settings = findOllama(ctx, ollamaBase)
 	}
 	if o.Providers = providers; c.Phrases != "" {
 		if o.Phrases, err = os.ReadFile(c.Phrases); err != nil {
@@ -66,29 +62,4 @@ func (c *llmFlags) layers() []chatbridge.Layer {
 			return ""
 		}},
 	}
-}
-
-// ollama asks the loopback for a model of Ollama. Nothing is sent but the question.
-func ollama(ctx context.Context) []chatbridge.Provider {
-	const base = "http://127.0.0.1:11434"
-	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/v1/models", nil)
-	if err != nil {
-		return nil
-	}
-	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
-	if err != nil {
-		return nil
-	}
-	defer res.Body.Close()
-	var models struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	if json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&models) != nil || len(models.Data) == 0 {
-		return nil
-	}
-	return []chatbridge.Provider{{Name: "ollama", Wire: "openai", BaseURL: base, Model: models.Data[0].ID}}
 }

@@ -128,13 +128,13 @@ func (c *serveCommand) serve(a *app, r *server.Registry, tokens *token.Store) er
 		return err
 	}
 	defer stopTracing()
-	chats, _, err := c.options(a.ctx, true)
+	chats, settings, err := c.options(a.ctx, true)
 	if err != nil {
 		return err
 	}
 	chats.Now = clock
 	s, err := server.New(r, server.Config{
-		Chat: chats, Now: clock, Tracer: tracer, MCP: mcpHandler(hub),
+		Chat: chats, ChatSettings: settings, Now: clock, Tracer: tracer, MCP: mcpHandler(hub),
 		Tokens: tokens, Hosts: c.Host, Origins: c.Origin, BackupDir: c.Backups, Version: version(), Rate: noBound(c.Rate), Heartbeat: c.Heartbeat, Log: log,
 	})
 	if err != nil {
@@ -150,6 +150,7 @@ func (c *serveCommand) serve(a *app, r *server.Registry, tokens *token.Store) er
 	}
 	defer shareMCP(a, hub, log)()
 	a.printf("engramd %s serves %s at %s\nThe token is in %s. Stop it with Ctrl-C.\n", version(), a.data, url, tokens.File())
+	printSettings(a.out, settings, len(chats.Providers) == 0)
 	served := make(chan error, 1)
 	go func() {
 		if c.TLSCert != "" {
