@@ -32,7 +32,7 @@ var errSuspended = errors.New("suspended")
 // leg runs from a message or an answer to the end or the next suspension. It emits
 // exactly one terminal event, unless the run is suspended.
 func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
-	artefact, rang := "", false // rang: a hard bell, of which only its event is kept
+	rang := false // a hard bell, of which only its event is kept
 	reply, err := func() (reply string, err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -87,15 +87,15 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 		words = out.Failure.Kind + ": " + out.Failure.Text
 		last = Event{Type: EventError, Text: out.Failure.Text, Failure: out.Failure}
 		var w *wire.Error
-		if errors.As(err, &w) {
-			artefact = w.Raw
+		if errors.As(err, &w) && w.Raw != "" && (s.Artefact == "" || w.Kind != wire.Status) {
+			s.Artefact = w.Raw
 		}
 	}
 	run.emit(Event{Type: EventUsage, Usage: &s.Usage})
 	after, cancel := afterwards(ctx)
 	defer cancel()
 	if _, err := b.one(after, "the run", eqlEnd, map[string]any{
-		"id": s.ID, "status": out.Status, "failure": words, "events": encoded(append(run.all(), run.next(last))), "artefact": artefact, "forget": rang,
+		"id": s.ID, "status": out.Status, "failure": words, "events": encoded(append(run.all(), run.next(last))), "artefact": s.Artefact, "forget": rang,
 	}); err != nil {
 		out.Unsaved = true
 	} else {
@@ -150,6 +150,9 @@ func (b *Bridge) loop(ctx context.Context, run *Run, s *state) (string, error) {
 			s.Sources = addOnce(s.Sources, u)
 		}
 		calls := reply.Calls()
+		if kept := unusable(reply, calls); kept != "" {
+			s.Artefact = kept
+		}
 		switch reply.Stop {
 		case wire.StopCalls:
 			s.Messages = append(s.Messages, reply.Message)
@@ -176,6 +179,24 @@ func (b *Bridge) loop(ctx context.Context, run *Run, s *state) (string, error) {
 			return "", fail("reason", "the reply of the provider %s ended for a reason that is not known: %s", s.Provider, box.Visible(box.Cut(reply.Reason, 100)))
 		}
 	}
+}
+
+// unusable is what of a reply comes to nothing, verbatim, 64 KiB at most: arguments that
+// cannot be parsed, a call that was cut off, a reply that ended for no known reason.
+func unusable(r *wire.Reply, calls []wire.Call) string {
+	var parts []string
+	for _, c := range calls {
+		if c.Problem != "" {
+			parts = append(parts, c.Arguments)
+		}
+	}
+	switch {
+	case len(parts) > 0:
+		return wire.Head(strings.Join(parts, "\n"), 64<<10)
+	case r.Stop == wire.StopUnknown, r.Stop == wire.StopRefused, r.Stop == wire.StopLength && len(calls) > 0:
+		return wire.Head(string(r.Message), 64<<10)
+	}
+	return ""
 }
 
 func cutWords(calls []wire.Call) string {

@@ -46,6 +46,57 @@ func TestUnreadableReplyIsKept(t *testing.T) {
 	}
 }
 
+// TestUnreadIsKept holds that what of a reply comes to nothing is kept verbatim, also
+// when a ceiling or the length limit ends the run.
+func TestUnreadIsKept(t *testing.T) {
+	everyWay(t, func(t *testing.T, wire string, stream bool) {
+		for _, c := range []struct{ step, status, kept string }{
+			{`{"calls": [{"name": "list_dir", "raw": "{\"path\": \"Ünï <cut"}], "mode": "forever"}`, "failed", `{"path": "Ünï <cut`},
+			{`{"text": "so far", "calls": [{"name": "write_file", "raw": "{\"path\": \"half"}], "stop": "length"}`, "done", `{"path": "half`},
+			{`{"text": "so far", "calls": [{"name": "write_file", "arguments": {"path": "whole"}}], "stop": "length"}`, "done", "whole"},
+			{`{"text": "a galaxy of words", "stop": "galactic"}`, "failed", "a galaxy of words"},
+			{`{"text": "plain"}`, "done", ""},
+		} {
+			w := newWorld(t, wire, stream, `{"scenarios": [{"marker": "GATE-BAD", "steps": [`+c.step+`]}]}`)
+			w.o.Limits.Rounds = 3
+			out := w.send(w.bridge(), chatbridge.Message{Conversation: "c", Text: "GATE-BAD"})
+			s, err := w.bridge().Show(t.Context(), "c")
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := s.Runs[0].Artefact
+			if wire == "anthropic" && !stream { // the wire has a text where an object belongs
+				kept = strings.ReplaceAll(kept, `\"`, `"`)
+			}
+			if out.Status != c.status || !strings.Contains(kept, c.kept) || (c.kept == "") != (kept == "") {
+				t.Errorf("%s: %s, kept %q", c.step, out.Status, kept)
+			}
+		}
+	})
+}
+
+// TestAbsenceIsSaid holds that null and <nil> reach neither a prompt nor a person.
+func TestAbsenceIsSaid(t *testing.T) {
+	w := newWorld(t, "openai", false, `{"scenarios": [{"marker": "GATE-ALL", "steps": [
+		{"calls": [{"name": "query", "arguments": {"statement": "RETURN NULL AS a, {b: NULL, c: [NULL, {d: NULL}]} AS m, [NULL] AS l"}}]},
+		{"calls": [{"name": "query", "arguments": {"statement": "MATCH (n:None) RETURN max(n.x) AS most"}}]}, {"text": "It says {results}"}]}]}`)
+	b := w.bridge()
+	out := w.send(b, chatbridge.Message{Conversation: "c", Text: "GATE-ALL"})
+	w.send(b, chatbridge.Message{Conversation: "c", Text: "GATE-ALL"})
+	if !strings.Contains(out.ToolsUsed[0].Result, `(absent) | {"c":["(absent)",{}]} | (absent)`) {
+		t.Errorf("%q", out.ToolsUsed[0].Result)
+	}
+	for _, e := range w.gate.Entries() {
+		text := e.Prompt + e.System + e.Text
+		for _, r := range e.Results {
+			text += r.Content
+		}
+		if strings.Contains(text, "<nil>") || strings.Contains(text, "null") || strings.Contains(text, "%!") {
+			t.Errorf("request %d: %s", e.Seq, text)
+		}
+	}
+}
+
 // TestCeilingsSpanSuspensions holds that approving call after call begins no new count.
 func TestCeilingsSpanSuspensions(t *testing.T) {
 	everyWay(t, func(t *testing.T, wire string, stream bool) {

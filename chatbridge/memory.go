@@ -216,10 +216,33 @@ func plainText(v any) string {
 		}
 		return strings.Join(parts, ", ")
 	case map[string]any:
-		raw, err := json.Marshal(v) // keys in order
+		raw, err := json.Marshal(present(v)) // keys in order
 		if err == nil {
 			return string(raw)
 		}
 	}
 	return fmt.Sprint(v)
+}
+
+// present is a value without what is absent: left out of maps, said in lists.
+func present(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			if e != nil {
+				out[k] = present(e)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			if out[i] = present(e); e == nil {
+				out[i] = plainText(nil)
+			}
+		}
+		return out
+	}
+	return v
 }

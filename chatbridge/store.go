@@ -34,6 +34,7 @@ type state struct {
 	Sources      []string          `json:"sources,omitempty"`
 	Texts        []string          `json:"texts,omitempty"` // of the rounds so far
 	Narration    string            `json:"narration,omitempty"`
+	Artefact     string            `json:"artefact,omitempty"` // the last of the replies that could not be read
 	Usage        Usage             `json:"usage"`
 	Pending      *Pending          `json:"pending,omitempty"`
 	Steering     *steering         `json:"steering,omitempty"` // of a run under review
