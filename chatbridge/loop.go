@@ -53,7 +53,10 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 		if len(b.wires) == 0 {
 			return b.fromMemory(ctx, run, s)
 		}
-		return b.loop(ctx, run, s)
+		if reply, err = b.loop(ctx, run, s); err == nil {
+			b.settle(run, s, reply)
+		}
+		return reply, err
 	}()
 	out = &Outcome{
 		Conversation: s.Conversation, Run: s.ID, Model: s.Model, Provider: s.Provider, ToolsUsed: append([]Used{}, s.Used...), Sources: append([]string{}, s.Sources...),
@@ -128,7 +131,7 @@ func failure(ctx context.Context, err error) *Failure {
 // loop goes model → tools → model.
 func (b *Bridge) loop(ctx context.Context, run *Run, s *state) (string, error) {
 	if s.Steering != nil && s.Steering.Approved && s.Steering.Kind == ReviewProposal {
-		return s.Steering.Text, nil
+		return b.validate(s, s.Steering.Text, "")
 	}
 	if err := b.aside(ctx, s); err != nil {
 		return "", err
@@ -144,7 +147,7 @@ func (b *Bridge) loop(ctx context.Context, run *Run, s *state) (string, error) {
 		s.Narration = ""
 		texts := joined(reply)
 		if texts != "" {
-			s.Texts, s.Narration = append(s.Texts, texts), texts
+			s.Texts, s.Narration = append(s.Texts, texts), b.narration(s, texts)
 		}
 		for _, u := range reply.Sources {
 			s.Sources = addOnce(s.Sources, u)
@@ -161,17 +164,17 @@ func (b *Bridge) loop(ctx context.Context, run *Run, s *state) (string, error) {
 			s.Messages = append(s.Messages, reply.Message)
 		case wire.StopEnd:
 			if s.planning() {
-				if err := b.propose(ctx, run, s, reply); err != nil {
-					return "", err
+				if err := b.propose(ctx, run, s, reply); err != nil || s.instead != "" {
+					return s.instead, err
 				}
 				continue
 			}
-			return final(s, "")
+			return b.final(s, "")
 		case wire.StopLength:
 			if s.planning() {
 				return "", fail("reason", "what is proposed was cut by the length limit; nothing was approved")
 			}
-			return final(s, cutWords(calls))
+			return b.final(s, cutWords(calls))
 		case wire.StopRefused:
 			return "", fail("reason", "the provider %s declined to answer (%s)", s.Provider, box.Visible(reply.Reason))
 		default:
@@ -227,21 +230,14 @@ func joined(r *wire.Reply) string {
 	return j.String()
 }
 
-// final is the text of a run: that of its rounds, without receipts that the model made.
-func final(s *state, more string) (string, error) {
+// final is the text of a run: that of its rounds, validated.
+func (b *Bridge) final(s *state, more string) (string, error) {
 	var j wire.Joiner
 	for _, t := range s.Texts {
 		j.Text(t)
 		j.Apart()
 	}
-	answer := strings.TrimSpace(withoutReceipts(j.String()))
-	if answer == "" && more == "" {
-		return "", fail("empty", "the provider %s answered nothing", s.Provider)
-	}
-	if more != "" {
-		answer = strings.TrimSpace(answer + "\n\n" + more)
-	}
-	return answer, nil
+	return b.validate(s, j.String(), more)
 }
 
 // round asks the model once, within the ceilings, and bills it.
@@ -273,7 +269,7 @@ func (b *Bridge) round(ctx context.Context, run *Run, s *state) (*wire.Reply, er
 		began := false
 		hold := &holder{emit: func(t string) {
 			began = true
-			if !s.quiet && (s.Steering == nil || s.Steering.Kind == ReviewPlan) {
+			if !s.quiet && !s.Bell && (s.Steering == nil || s.Steering.Kind == ReviewPlan) {
 				run.emit(Event{Type: EventDelta, Text: t})
 			}
 		}}

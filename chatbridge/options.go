@@ -85,6 +85,9 @@ type Options struct {
 	// Phrases is the phrase file that distress is told by. nil: the one that is built in.
 	// With one that cannot be read, messages are refused.
 	Phrases []byte
+	// Validation is the rule file that replies of models have to keep to. nil: the one that
+	// is built in. With one that cannot be read, messages are refused.
+	Validation []byte
 	// CommandTime bounds one command. 0: 60 s.
 	CommandTime time.Duration
 	// NoStream asks providers for whole replies.
@@ -106,6 +109,7 @@ type Bridge struct {
 	wires []provider
 	// phrases are nil in safe mode, for the reason that unsafe tells.
 	phrases *phraseFile
+	rules   *replyRules
 	unsafe  error
 	files   *box.Files
 	fetch   *box.Fetcher
@@ -154,10 +158,9 @@ func New(o Options) (*Bridge, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	b := &Bridge{o: o, fetch: &box.Fetcher{Allow: o.AllowAddresses}, live: map[string]*Run{}, hold: holdTime, watch: watchers{}}
-	if o.Phrases == nil {
-		o.Phrases = defaultPhrases
+	if err := b.readSafety(o); err != nil {
+		b.phrases, b.unsafe = nil, err
 	}
-	b.phrases, b.unsafe = parsePhrases(o.Phrases)
 	names := map[string]bool{}
 	for _, p := range o.Providers {
 		if p.Name == "" || p.Model == "" || names[p.Name] {

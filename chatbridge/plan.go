@@ -15,8 +15,8 @@ const approvedWords = "The person approved the plan as it is. Carry it out now."
 
 // plan asks a person about a reply that is a plan.
 func (b *Bridge) plan(ctx context.Context, s *state, reply *wire.Reply) error {
-	text, err := final(s, "")
-	if err != nil {
+	text, err := b.final(s, "")
+	if err != nil || s.instead != "" {
 		return err
 	}
 	s.Messages = append(s.Messages, reply.Message)

@@ -101,7 +101,11 @@ func (b *Bridge) proposal(ctx context.Context, run *Run, s *state, reply *wire.R
 	}
 	st.ruled(ByChecker, "accepted", why, attempt)
 	st.Proposal, st.Feedback = p, nil
-	return b.offer(ctx, s, p.shown(), p.candidate(s.Prompt), b.o.Limits.Attempts)
+	shown, err := b.validate(s, p.shown(), "")
+	if err != nil || s.instead != "" {
+		return err
+	}
+	return b.offer(ctx, s, shown, p.candidate(s.Prompt), b.o.Limits.Attempts)
 }
 
 // again sends what is open to the maker, for one more attempt.

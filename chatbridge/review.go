@@ -276,7 +276,7 @@ func (b *Bridge) limit(kind string) int {
 }
 
 // propose takes a reply that ends as what is proposed. It suspends the run for a person,
-// or returns nil when the model is to go on.
+// or returns nil when the model is to go on, or when s.instead is the answer.
 func (b *Bridge) propose(ctx context.Context, run *Run, s *state, reply *wire.Reply) error {
 	if s.Steering.Kind == ReviewProposal {
 		return b.proposal(ctx, run, s, reply)

@@ -47,6 +47,24 @@ func parsePhrases(file []byte) (*phraseFile, error) {
 	return &p, nil
 }
 
+// readSafety reads what the layers around a model go by. Without all of it there is no
+// chat.
+func (b *Bridge) readSafety(o Options) (err error) {
+	if o.Phrases == nil {
+		o.Phrases = defaultPhrases
+	}
+	if o.Validation == nil {
+		o.Validation = defaultValidation
+	}
+	if b.phrases, err = parsePhrases(o.Phrases); err != nil {
+		return fmt.Errorf("the phrase file cannot be read: %w", err)
+	}
+	if b.rules, err = parseValidation(o.Validation); err != nil {
+		return fmt.Errorf("the rule file for replies cannot be read: %w", err)
+	}
+	return nil
+}
+
 // folded is a text as phrases are compared: small letters, plain apostrophes, single
 // spaces.
 func folded(text string) string {
@@ -124,7 +142,7 @@ func (b *Bridge) screen(ctx context.Context, s *state, words string) (message st
 		earlier, _ = res.Rows[0][0].(int64)
 	}
 	if bell["kind"] == bellSoft || earlier > 0 {
-		s.Guidance = b.phrases.Guidance
+		s.Guidance, s.Bell = b.phrases.Guidance, true
 		if s.Messages != nil && !strings.Contains(s.System, s.Guidance) { // the run began before
 			s.System += "\n" + s.Guidance
 		}

@@ -101,7 +101,7 @@ func (b *Bridge) Send(ctx context.Context, m Message) (*Run, error) {
 }
 
 func (b *Bridge) safeMode() error {
-	return refuse("safe_mode", "chat is off: the phrase file cannot be read (%v); memory works on", b.unsafe)
+	return refuse("safe_mode", "chat is off: %v; memory works on", b.unsafe)
 }
 
 func (b *Bridge) begin(ctx context.Context, run *Run, s *state, owner string) error {

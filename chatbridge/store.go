@@ -25,7 +25,8 @@ type state struct {
 	System       string            `json:"system"`
 	Said         string            `json:"-"` // by a person, since the last leg
 	Guidance     string            `json:"-"`
-	Window       []turn            `json:"-"` // what was said before
+	Bell         bool              `json:"bell,omitempty"` // it rings: deltas wait for the validated text
+	Window       []turn            `json:"-"`              // what was said before
 	Messages     []json.RawMessage `json:"messages"`
 	Calls        []wire.Call       `json:"calls,omitempty"`    // of the last reply
 	Results      []wire.Result     `json:"results,omitempty"`  // of those that are answered
@@ -38,6 +39,8 @@ type state struct {
 	Usage        Usage             `json:"usage"`
 	Pending      *Pending          `json:"pending,omitempty"`
 	Steering     *steering         `json:"steering,omitempty"` // of a run under review
+
+	instead string // what was validated is not the model's text but this
 
 	stop  *stopped // why it ends before it goes on
 	aside string   // of the system prompt, read anew by each leg

@@ -106,8 +106,8 @@ func (b *Bridge) generate(ctx context.Context, id, prompt string, most int) (str
 		if _, err := b.one(after, "the ledger", eqlUtilityBill, map[string]any{"id": id, "tokens": reply.Input + reply.Output}); err != nil {
 			return "", err
 		}
-		answer := strings.TrimSpace(withoutReceipts(joined(reply)))
-		if reply.Stop != wire.StopEnd || answer == "" {
+		answer, err := b.validate(s, joined(reply), "")
+		if reply.Stop != wire.StopEnd || err != nil || s.instead != "" {
 			return "", fail("empty", "the provider %s gave no whole answer", s.Provider)
 		}
 		return answer, nil

@@ -16,6 +16,7 @@ type llmFlags struct {
 	Wire      string `help:"What the first provider speaks: anthropic or openai." enum:",anthropic,openai" default:"" env:"ENGRAM_LLM_WIRE" placeholder:"WIRE"`
 	Workspace string `help:"Folder of the tools for files and commands; without it they are not offered." placeholder:"DIR"`
 	Phrases   string `help:"Phrase file that distress is told by; without it the one that is built in." env:"ENGRAM_PHRASES" placeholder:"FILE"`
+	Replies   string `help:"Rule file that replies of models have to keep to; without it the one that is built in." env:"ENGRAM_REPLIES" placeholder:"FILE"`
 }
 
 // options are what a bridge is made of, without its memory, and where the settings of
@@ -33,6 +34,11 @@ func (c *llmFlags) options(ctx context.Context, look bool) (chatbridge.Options, 
 	if o.Providers = providers; c.Phrases != "" {
 		if o.Phrases, err = os.ReadFile(c.Phrases); err != nil {
 			o.Phrases = []byte{} // chat refuses then, and tells why
+		}
+	}
+	if c.Replies != "" {
+		if o.Validation, err = os.ReadFile(c.Replies); err != nil {
+			o.Validation = []byte{}
 		}
 	}
 	return o, settings, nil
