@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"engram"
-
-	"github.com/chzyer/readline"
-	"golang.org/x/term"
 )
 
 type consoleCommand struct {
@@ -23,7 +20,10 @@ type consoleCommand struct {
 // Help is shown by --help.
 func (consoleCommand) Help() string {
 	return `A statement ends with a semicolon and may span lines. A script on stdin stops at the first error. BEGIN; begins a transaction that
-COMMIT; keeps and ROLLBACK; drops.
+COMMIT; keeps and ROLLBACK; drops. The tab key completes keywords, functions, labels, types, properties and commands; :help lists those.
+
+What was typed is kept in ~/.local/state/engram/history, which only you can read; ENGRAM_HISTORY names another file, and none when it is
+empty. A line that begins with a blank is not kept. Long results go through PAGER, by default less. NO_COLOR switches colours off.
 
 Examples:
   engramd console
@@ -31,22 +31,10 @@ Examples:
   engramd console < script.eql`
 }
 
-const consoleHelp = `Statements end with a semicolon:
-  RECALL 'what you look for' LIMIT 3;
-  REMEMBER 'what should be kept' ALONE;
-  MATCH (n) RETURN labels(n), count(n);
-Several are one transaction between BEGIN; and COMMIT; or ROLLBACK;
-
-:format table|json|csv   how rows are printed
-:stats                   what the namespace holds
-:chat [CONVERSATION]     talk with a model, as engramd chat does
-:help                    this page
-:help TOPIC              the reference of EQL: RECALL, ORDER BY, toUpper, types, overview ...
-:quit                    leave`
-
 // lineReader hands out lines; io.EOF ends, errInterrupt drops what was typed.
 type lineReader interface {
 	next(continued bool) (string, error)
+	close()
 }
 
 var errInterrupt = errors.New("interrupted")
@@ -58,6 +46,13 @@ type console struct {
 	session     session
 	format      rowFormat
 	interactive bool
+	params      map[string]any
+	timing      bool
+	screen      *display // nil: nobody looks on
+	history     *history // nil: none is kept
+	words       *vocabulary
+	sourced     int    // how many scripts read each other
+	use         string // the namespace to go on with
 
 	line    int             // of input, from 1
 	pending strings.Builder // what no semicolon has ended yet
@@ -68,36 +63,43 @@ func (c *consoleCommand) Run(a *app) error {
 	if c.Where != "" {
 		a.data = c.Where
 	}
+	con := &console{app: a, format: c.format(), params: map[string]any{}}
+	lines, err := con.input()
+	if err != nil {
+		return err
+	}
+	defer lines.close()
+	for {
+		err := con.visit(lines)
+		if con.use == "" {
+			return err
+		}
+		a.namespace, con.use = con.use, ""
+	}
+}
+
+// visit opens the namespace and runs statements until the input ends, or another
+// namespace is to be used.
+func (c *console) visit(lines lineReader) error {
 	opened := false
-	err := a.withDatabase(writing, func(db database) error {
+	run := func(db database) error {
 		opened = true
-		return c.run(a, db)
-	})
+		c.db, c.session, c.words = db, db.session(), &vocabulary{console: c}
+		defer c.session.Close()
+		if c.interactive {
+			c.app.printf("engram, namespace %s. :help helps, :quit leaves.\n", c.app.namespace)
+		}
+		return c.leave(c.run(lines))
+	}
+	err := c.app.withDatabase(writing, run)
 	if opened || !engram.IsCode(err, engram.CodeReadOnly) {
 		return err
 	}
 	// A read-only mount: what only reads can still be asked.
-	return a.withDatabase(reading, func(db database) error {
-		fmt.Fprintln(a.err, "engramd: the data directory cannot be written, so statements can only read")
-		return c.run(a, db)
+	return c.app.withDatabase(reading, func(db database) error {
+		fmt.Fprintln(c.app.err, "engramd: the data directory cannot be written, so statements can only read")
+		return run(db)
 	})
-}
-
-func (c *consoleCommand) run(a *app, db database) error {
-	con := &console{app: a, db: db, session: db.session(), format: c.format()}
-	defer con.session.Close()
-	in, ok := a.in.(*os.File)
-	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return con.leave(con.run(&scriptReader{bufio.NewReader(a.in)}))
-	}
-	rl, err := readline.NewEx(&readline.Config{Prompt: "engram> ", Stdin: in, Stdout: a.out, Stderr: a.err})
-	if err != nil {
-		return err
-	}
-	defer rl.Close()
-	con.interactive = true
-	a.printf("engram, namespace %s. :help helps, :quit leaves.\n", a.namespace)
-	return con.leave(con.run(&terminalReader{rl}))
 }
 
 // run reads statements until the input ends. A script stops at its first error;
@@ -125,9 +127,9 @@ func (c *console) run(lines lineReader) error {
 			return err
 		}
 		if err != nil {
-			fmt.Fprintln(c.app.err, strings.TrimRight(err.Error(), "\n"))
+			fmt.Fprintln(c.app.err, c.screen.red(strings.TrimRight(err.Error(), "\n")))
 		}
-		if quit || c.app.ctx.Err() != nil {
+		if quit || c.use != "" || c.app.ctx.Err() != nil {
 			return c.app.ctx.Err()
 		}
 	}
@@ -164,6 +166,7 @@ func (c *console) take(line string) (quit bool, err error) {
 		c.first = c.line
 	}
 	c.pending.WriteString(line + "\n")
+	c.history.note(line)
 	if !strings.Contains(line, ";") {
 		if onlyComments(c.pending.String()) {
 			c.pending.Reset()
@@ -173,6 +176,9 @@ func (c *console) take(line string) (quit bool, err error) {
 	text := c.pending.String()
 	statements, rest := engram.SplitStatements(text)
 	c.pending.Reset()
+	if onlyComments(rest) {
+		c.history.keep()
+	}
 	at := 0
 	for _, s := range statements {
 		at += strings.Index(text[at:], s) // only blanks and semicolons stand between
@@ -234,15 +240,26 @@ func (c *console) execute(statement string, at place) error {
 // print runs a statement and prints what it returns; of BEGIN, COMMIT and
 // ROLLBACK it tells what became of the transaction.
 func (c *console) print(statement string) error {
+	c.words.stale()
+	began := time.Now()
+	out, shown := c.screen.pager(c.app.out)
+	err := c.printTo(out, statement)
+	if err == nil && c.timing {
+		fmt.Fprintf(out, "%s\n", roughly(time.Since(began)))
+	}
+	return errors.Join(err, shown())
+}
+
+func (c *console) printTo(out io.Writer, statement string) error {
 	told := map[string]string{"BEGIN": "transaction begun", "COMMIT": "transaction committed", "ROLLBACK": "transaction rolled back"}[firstWord(statement)]
 	if told == "" || c.format != formatTable {
-		return printQuery(c.app.ctx, c.app.out, c.session, statement, nil, c.format)
+		return printQuery(c.app.ctx, out, c.session, statement, c.params, c.format)
 	}
 	if _, err := c.session.Query(c.app.ctx, statement, nil); err != nil {
 		return err
 	}
-	c.app.printf("%s\n", told)
-	return nil
+	_, err := fmt.Fprintf(out, "%s\n", told)
+	return err
 }
 
 func firstWord(text string) string {
@@ -269,37 +286,10 @@ func inScript(err error, at place) error {
 	return &moved
 }
 
-// command runs one of the console's own commands.
-func (c *console) command(text string) (quit bool, err error) {
-	name, arg, _ := strings.Cut(strings.TrimRight(strings.TrimPrefix(text, ":"), "; "), " ")
-	switch name {
-	case "quit", "exit", "q":
-		return true, nil
-	case "help", "h":
-		if topic := strings.TrimSpace(arg); topic != "" {
-			text, err := reference(topic)
-			c.app.printf("%s", text)
-			return false, err
-		}
-		c.app.printf("%s\n", consoleHelp)
-		return false, nil
-	case "stats":
-		return false, printStats(c.app, c.db)
-	case "chat":
-		return false, c.chat(strings.TrimSpace(arg))
-	case "format":
-		switch f := rowFormat(strings.TrimSpace(arg)); f {
-		case formatTable, formatJSON, formatCSV:
-			c.format = f
-			return false, nil
-		}
-		return false, fmt.Errorf(":format %s: want table, json or csv", arg)
-	}
-	return false, fmt.Errorf("unknown command :%s; :help lists them", name)
-}
-
 // scriptReader reads lines that nobody types.
 type scriptReader struct{ r *bufio.Reader }
+
+func newScript(r io.Reader) *scriptReader { return &scriptReader{bufio.NewReader(r)} }
 
 func (s *scriptReader) next(bool) (string, error) {
 	line, err := s.r.ReadString('\n')
@@ -309,18 +299,4 @@ func (s *scriptReader) next(bool) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// terminalReader reads lines from a person, with editing and history.
-type terminalReader struct{ rl *readline.Instance }
-
-func (t *terminalReader) next(continued bool) (string, error) {
-	prompt := "engram> "
-	if continued {
-		prompt = "   ...> "
-	}
-	t.rl.SetPrompt(prompt)
-	line, err := t.rl.Readline()
-	if errors.Is(err, readline.ErrInterrupt) {
-		return "", errInterrupt
-	}
-	return line, err
-}
+func (*scriptReader) close() {}

@@ -12,9 +12,6 @@ import (
 	"unicode"
 
 	"engram"
-
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // rowFormat is a way of printing rows.
@@ -25,9 +22,6 @@ const (
 	formatJSON  rowFormat = "json"
 	formatCSV   rowFormat = "csv"
 )
-
-// maxCell is how wide a cell of a table gets before it wraps.
-const maxCell = 60
 
 // printResult prints rows, what was changed, and a plan if there is one.
 func printResult(w io.Writer, res *engram.Result, format rowFormat) error {
@@ -141,34 +135,6 @@ func steers(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
 }
 
-func printTable(w io.Writer, res *engram.Result) {
-	if len(res.Columns) > 0 {
-		t := table.NewWriter()
-		t.SetStyle(table.StyleLight)
-		t.Style().Format.Header = text.FormatDefault
-		header := make(table.Row, len(res.Columns))
-		configs := make([]table.ColumnConfig, len(res.Columns))
-		for i, c := range res.Columns {
-			header[i] = printable(c)
-			configs[i] = table.ColumnConfig{Number: i + 1, WidthMax: maxCell, WidthMaxEnforcer: text.WrapSoft}
-		}
-		t.AppendHeader(header)
-		t.SetColumnConfigs(configs)
-		for _, row := range res.Rows {
-			cells := make(table.Row, len(row))
-			for i, v := range row {
-				cells[i] = printable(cell(v))
-			}
-			t.AppendRow(cells)
-		}
-		fmt.Fprintln(w, t.Render())
-	}
-	fmt.Fprintln(w, summary(res))
-	for _, n := range res.Notices {
-		fmt.Fprintf(w, "note: %s (line %d, column %d)\n", printable(n.Message), n.Line, n.Column)
-	}
-}
-
 // cell is a value as a person reads it: text, dates and times without quotes.
 func cell(v engram.Value) string {
 	switch v.Kind() {
@@ -257,6 +223,9 @@ func printJSON(w io.Writer, columns []string, rows rowSeq) error {
 }
 
 func printCSV(w io.Writer, columns []string, rows rowSeq) error {
+	if len(columns) == 0 {
+		return nil // not even a header
+	}
 	out := csv.NewWriter(w)
 	if err := out.Write(columns); err != nil {
 		return err

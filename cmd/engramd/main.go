@@ -72,6 +72,7 @@ type app struct {
 	namespace string
 	named     bool // the namespace was given
 	embedding engram.Embedding
+	known     func(namespace string) (bool, error) // tells what the open directory or server has
 }
 
 // exit is how the parser ends the run early, as for --help.

@@ -27,6 +27,10 @@ func (a *app) withNamespace(how access, fn func(*engram.DB) error) error {
 		if err != nil {
 			return err
 		}
+		a.known = func(namespace string) (bool, error) {
+			names, err := r.Names()
+			return slices.Contains(names, namespace), err
+		}
 		err = fn(db)
 		if err == nil && how == writing {
 			a.embedRest(db)

@@ -188,5 +188,16 @@ func (a *app) withServer(address, secret string, how access, fn func(database) e
 			}
 		}
 	}
+	a.known = func(namespace string) (bool, error) {
+		other, err := client.Open(address, &client.Options{Token: secret, Namespace: namespace})
+		if err != nil {
+			return false, err
+		}
+		_, err = other.Stats(a.ctx)
+		if missing := engram.IsCode(err, engram.CodeNotFound); err == nil || missing {
+			return !missing, other.Close()
+		}
+		return false, errors.Join(err, other.Close())
+	}
 	return fn(remote{c})
 }
