@@ -252,8 +252,16 @@ func TestCancelWhilePending(t *testing.T) {
 	w := newWorld(t, "openai", false, escalating)
 	b := w.bridge()
 	out := w.send(b, chatbridge.Message{Text: "GATE-RUN"})
+	before, err := b.Events(t.Context(), out.Run, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if had, err := b.Cancel(t.Context(), out.Conversation); !had || err != nil {
 		t.Errorf("%v, error %v", had, err)
+	}
+	after, err := b.Events(t.Context(), out.Run, 0)
+	if n := len(before); err != nil || len(after) != n+1 || after[n].Seq != n+1 || after[n].Type != chatbridge.EventError || after[n].Failure.Kind != "cancelled" {
+		t.Errorf("what ends the run: %+v, %v", after, err)
 	}
 	if had, err := b.Cancel(t.Context(), out.Conversation); had || err != nil {
 		t.Errorf("the second time: %v, error %v", had, err)

@@ -198,8 +198,7 @@ func (b *Bridge) Cancel(ctx context.Context, conversation string) (bool, error) 
 		run.Cancel()
 		return true, nil
 	}
-	res, err := b.o.Memory.Query(ctx, eqlGiveUp, map[string]any{"id": conversation})
-	return err == nil && len(res.Rows) > 0, err
+	return b.giveUp(ctx, conversation)
 }
 
 // Waiting are the calls of a conversation that wait for an answer.

@@ -77,8 +77,6 @@ WHERE r.status = 'pending' AND r.call_id = $call AND (c.holder IS NULL OR c.held
 SET r.status = 'running', r.used_call_id = $call, c.holder = $id, c.held_until = timestamp() + $hold REMOVE r.call_id RETURN r.state AS state, r.events AS events`
 	eqlWaiting = `MATCH (c:Conversation {id: $id})-[:HAS_RUN]->(r:Run) WHERE r.status = 'pending'
 RETURN r.id AS id, r.call_id AS call, r.state AS state ORDER BY r.id`
-	eqlGiveUp = `MATCH (c:Conversation {id: $id})-[:HAS_RUN]->(r:Run) WHERE r.status = 'pending'
-SET r.status = 'failed', r.failure = 'cancelled: the call was never answered' REMOVE r.state, r.call_id RETURN r.id AS id`
 	eqlRelease = `MATCH (r:Run {id: $id}) SET r.status = 'pending', r.call_id = $call RETURN r.id AS id`
 	eqlEnd     = `MATCH (r:Run {id: $id}) SET r.status = $status, r.failure = $failure, r.events = $events, r.artefact = $artefact,
 r.prompt = CASE WHEN $forget THEN null ELSE r.prompt END REMOVE r.state, r.call_id` + eqlEnded
