@@ -246,13 +246,17 @@ func (c *call) answer(v any) error {
 	if err != nil {
 		return err
 	}
+	return c.answerBytes(body)
+}
+
+// answerBytes writes an answer that is JSON already.
+func (c *call) answerBytes(body []byte) error {
 	h := c.w.Header()
 	h.Set("Content-Type", typeJSON)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(body)+1))
 	_ = c.patience() // recorders of tests have no deadlines
-	_, err = c.w.Write(append(body, '\n'))
-	if err != nil {
+	if _, err := c.w.Write(append(body, '\n')); err != nil {
 		panic(http.ErrAbortHandler) // the client is gone
 	}
 	return nil

@@ -62,6 +62,11 @@ type Config struct {
 	MaxConns, MaxConnsPerClient int
 	// MaxSockets bounds open websockets and event streams of one token. Default 2,500.
 	MaxSockets int
+	// Memory bounds in bytes what the process holds, without the files that it maps:
+	// above it, namespaces that nobody uses are closed, those first that were not used
+	// for longest. It is looked at every second, and what is in use stays. Default 0:
+	// no bound. Who sets it may want debug.SetMemoryLimit at the same.
+	Memory int64
 	// MaxTransactions bounds open transactions of one token. Default 16.
 	MaxTransactions int
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -202,11 +203,28 @@ func (s *Server) recall(c *call) error {
 	if err != nil {
 		return err
 	}
-	list := objects(res)
-	return c.answer(struct {
-		Memories []object `json:"memories"`
-		Summary  summary  `json:"summary"`
-	}{list, c.summarize(res)})
+	return c.answerObjects("memories", res)
+}
+
+// answerObjects answers with an object of each row, and the summary. It is written
+// straight: an encoder would go over every memory twice.
+func (c *call) answerObjects(name string, res *engram.Result) error {
+	body := append([]byte(`{"`), name...)
+	body = append(body, `":[`...)
+	for i, o := range objects(res) {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		var err error
+		if body, err = o.append(body); err != nil {
+			return err
+		}
+	}
+	tail, err := json.Marshal(c.summarize(res))
+	if err != nil {
+		return err
+	}
+	return c.answerBytes(append(append(append(body, `],"summary":`...), tail...), '}'))
 }
 
 // summarize is the summary of a statement that the client did not write: without
@@ -430,10 +448,7 @@ func (s *Server) activate(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(struct {
-		Nodes   []object `json:"nodes"`
-		Summary summary  `json:"summary"`
-	}{objects(res), c.summarize(res)})
+	return c.answerObjects("nodes", res)
 }
 
 // compileRequest tells what a prompt is about.

@@ -224,6 +224,19 @@ func (r *Registry) UnloadIdle() {
 	_ = r.closeAll(victims) // what was acknowledged is safe; opening again tells
 }
 
+// Unload closes up to n namespaces that nobody uses, those first that were not used for
+// longest, and returns how many.
+func (r *Registry) Unload(n int) int {
+	r.mu.Lock()
+	var victims []*loaded
+	if !r.closed {
+		victims = r.pickLocked(n, func(*loaded) bool { return true })
+	}
+	r.mu.Unlock()
+	_ = r.closeAll(victims) // what was acknowledged is safe; opening again tells
+	return len(victims)
+}
+
 // Loaded is how many namespaces are open.
 func (r *Registry) Loaded() int {
 	r.mu.Lock()

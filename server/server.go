@@ -159,6 +159,7 @@ func (s *Server) clean() {
 			s.limiters.trim()
 			s.chats.trim(s.config.Now())
 			s.registry.UnloadIdle()
+			s.keepMemory()
 		}
 	}
 }

@@ -236,8 +236,10 @@ type object struct {
 }
 
 // MarshalJSON keeps the order of the columns.
-func (o object) MarshalJSON() ([]byte, error) {
-	out := []byte{'{'}
+func (o object) MarshalJSON() ([]byte, error) { return o.append(nil) }
+
+func (o object) append(out []byte) ([]byte, error) {
+	out = append(out, '{')
 	for i, name := range o.columns {
 		if i > 0 {
 			out = append(out, ',')

@@ -133,7 +133,14 @@ func startProcess(t *testing.T, dir string) (url string, kill func()) {
 // startProcessWith is startProcess with more variables of the environment and flags.
 func startProcessWith(t *testing.T, dir string, env []string, flags ...string) (url string, kill func()) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"--data", dir, "serve", "--listen", "127.0.0.1:0", "--log-level", "error"}, flags...)...)
+	url, _, kill = startCommand(t, dir, env, flags...)
+	return url, kill
+}
+
+// startCommand is startProcessWith that tells the process too.
+func startCommand(t *testing.T, dir string, env []string, flags ...string) (url string, cmd *exec.Cmd, kill func()) {
+	t.Helper()
+	cmd = exec.Command(os.Args[0], append([]string{"--data", dir, "serve", "--listen", "127.0.0.1:0", "--log-level", "error"}, flags...)...)
 	cmd.Env = append(append(os.Environ(), asProgram+"=1"), env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -153,5 +160,5 @@ func startProcessWith(t *testing.T, dir string, env []string, flags ...string) (
 	if err != nil {
 		t.Fatalf("serve: %q, %v", line, err)
 	}
-	return regexp.MustCompile(`http://\S+`).FindString(line), kill
+	return regexp.MustCompile(`http://\S+`).FindString(line), cmd, kill
 }

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -33,6 +34,7 @@ type serveCommand struct {
 	Origin    []string      `help:"An origin, such as https://notes.example, whose web pages may send requests. Repeatable." placeholder:"ORIGIN" sep:"none"`
 	Backups   string        `help:"Folder for backups that clients ask for; without it they are refused." env:"ENGRAM_BACKUPS" placeholder:"DIR"`
 	Loaded    int           `help:"How many namespaces are loaded at a time, by default ${default}." default:"64" placeholder:"N"`
+	Memory    int64         `help:"MiB that the server may hold, without files that are mapped: above it unused namespaces are closed; 0: no bound. By default ${default}." default:"0" env:"ENGRAM_MEMORY" placeholder:"N"`
 	Idle      time.Duration `help:"How long an unused namespace stays loaded, by default ${default}." default:"10m" placeholder:"DURATION"`
 	Heartbeat time.Duration `help:"Think this often about what is loaded, and propose links and questions, which engramd ponder and GET /v1/idle show; 0, the default: never. At least 10s." placeholder:"DURATION"`
 	Rate      int           `help:"Requests a second of one token; 0: no bound. By default ${default}." default:"20000" placeholder:"N"`
@@ -83,6 +85,12 @@ func (c *serveCommand) Run(a *app) error {
 	tokens := token.Open(a.data, &token.Options{File: c.TokenFile, Now: clock})
 	if err := c.mayListen(tokens); err != nil {
 		return err
+	}
+	if c.Memory < 0 || c.Memory > 1<<20 {
+		return &usageError{errors.New("--memory wants MiB, or 0 for no bound")}
+	}
+	if c.Memory > 0 {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(c.Memory << 20))
 	}
 	return a.withRegistryOptions(server.RegistryOptions{Create: true, MaxLoaded: c.Loaded, Idle: c.Idle, Now: clock}, func(r *server.Registry) error {
 		if err := r.Create(a.namespace); err != nil && !engram.IsCode(err, engram.CodeExists) {
@@ -135,7 +143,7 @@ func (c *serveCommand) serve(a *app, r *server.Registry, tokens *token.Store) er
 	chats.Now = clock
 	s, err := server.New(r, server.Config{
 		Chat: chats, ChatSettings: settings, Now: clock, Tracer: tracer, MCP: mcpHandler(hub),
-		Tokens: tokens, Hosts: c.Host, Origins: c.Origin, BackupDir: c.Backups, Version: version(), Rate: noBound(c.Rate), Heartbeat: c.Heartbeat, Log: log,
+		Tokens: tokens, Hosts: c.Host, Origins: c.Origin, BackupDir: c.Backups, Memory: c.Memory << 20, Version: version(), Rate: noBound(c.Rate), Heartbeat: c.Heartbeat, Log: log,
 	})
 	if err != nil {
 		return err
