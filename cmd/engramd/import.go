@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -127,6 +128,9 @@ func (c *importCommand) Run(a *app) error {
 
 // here imports into the directory.
 func (c *importCommand) here(a *app, src importer.Source, opts importer.Options, links *os.File) error {
+	if os.Getenv("GOGC") == "" { // most of what an import makes is soon garbage
+		defer debug.SetGCPercent(debug.SetGCPercent(50))
+	}
 	return a.withRegistryLater(func(open func() (*server.Registry, error)) error {
 		bring := c.opener(a, open)
 		err := c.run(a, opts, func(opts importer.Options) (importer.Report, error) {

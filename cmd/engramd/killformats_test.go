@@ -53,9 +53,11 @@ func killInputs(t *testing.T, dir string) map[string][]string {
 	must(t, os.WriteFile(in["memory"][0], []byte(memory), 0o600))
 	data := filepath.Join(dir, "origin")
 	for _, args := range [][]string{
-		{"import", in["csv"][0], in["csv"][1]}, {"query", "MATCH (a {id: 'node-1'}), (b {id: 'node-2'}) CREATE (a)-[:TWICE {n: 1}]->(b), (a)-[:TWICE {n: 2}]->(b)"},
+		{"import", in["csv"][0], in["csv"][1]},
+		{"query", "MATCH (a {id: 'node-1'}), (b {id: 'node-2'}) CREATE (a)-[:TWICE {n: 1}]->(b), (a)-[:TWICE {n: 2}]->(b)"},
 		{"query", "CREATE INDEX by_size IF NOT EXISTS FOR (n:Kind1) ON (n.size)"},
-		{"export", "--out", in["jsonl"][0]}, {"backup", filepath.Join(dir, "backups")},
+		{"export", "--out", in["jsonl"][0]},
+		{"backup", filepath.Join(dir, "backups")},
 	} {
 		if code, _, errs := command("", append([]string{"--data", data}, args...)...); code != 0 {
 			t.Fatalf("%v: %s", args, errs)
@@ -113,7 +115,7 @@ func TestKillImports(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		for _, before := range []string{"", "CREATE (:Before {id: 'before'})"} {
 			t.Run(name+" "+before, func(t *testing.T) {
-								args := append([]string{"import", "--ack", "--batch", "40"}, in[name]...)
+				args := append([]string{"import", "--ack", "--batch", "40"}, in[name]...)
 				data := func(kind string) string { return filepath.Join(dir, kind+name+fmt.Sprint(len(before))) }
 				for _, d := range []string{data("whole"), data("killed")} {
 					if before == "" {
