@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 )
 
 // readmeFiles are what the commands of the README read.
@@ -112,19 +114,39 @@ func TestReadmeTellsExitCodes(t *testing.T) {
 	}
 }
 
-// TestHelpOfEveryCommand asks every command for help: each shows an example.
+// TestHelpOfEveryCommand asks every command that there is for help: each shows an example
+// of itself.
 func TestHelpOfEveryCommand(t *testing.T) {
-	for _, command := range []string{
-		"demo", "query", "recall", "remember", "console", "import", "stats", "check", "help", "version",
-		"bench recall", "bench speed", "bench serve", "bench generate",
-	} {
-		code, stdout, stderr := engramd(append(strings.Fields(command), "--help")...)
-		if code != exitOK || stderr != "" || !strings.Contains(stdout, "engramd "+command+" ") {
-			t.Errorf("%s --help: exit code %d, %s", command, code, stderr)
+	parser, err := kong.New(&grammar{}, kong.Name("engramd"), kong.Vars{"formats": "x", "export_formats": "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	var walk func(n *kong.Node, path string)
+	walk = func(n *kong.Node, path string) {
+		for _, child := range n.Children {
+			if child.Type != kong.CommandNode {
+				continue
+			}
+			command := strings.TrimSpace(path + " " + child.Name)
+			code, stdout, stderr := engramd(append(strings.Fields(command), "--help")...)
+			if code != exitOK || stderr != "" || !strings.Contains(stdout, "engramd "+command+" ") {
+				t.Errorf("%s --help: exit code %d, %s", command, code, stderr)
+			}
+			if child == n.DefaultCmd {
+				command = path // it needs no name
+			}
+			_, examples, ok := strings.Cut(stdout, "Example")
+			name := strings.Fields(command)
+			if !ok || !strings.Contains(examples, "engramd ") || !strings.Contains(examples, name[len(name)-1]) {
+				t.Errorf("%s --help shows no example:\n%s", command, stdout)
+			}
+			seen++
+			walk(child, command)
 		}
-		_, examples, ok := strings.Cut(stdout, "Example")
-		if !ok || !strings.Contains(examples, "engramd ") {
-			t.Errorf("%s --help shows no example:\n%s", command, stdout)
-		}
+	}
+	walk(parser.Model.Node, "")
+	if seen < 30 {
+		t.Errorf("only %d commands were asked", seen)
 	}
 }
