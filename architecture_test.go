@@ -29,8 +29,8 @@ var allowed = map[string][]string{
 }
 
 // allowedInTests are imports of tests of an area beside allowed ones: chatbridge is
-// tested as a client of a server, too.
-var allowedInTests = map[string][]string{"chatbridge": {"server/client"}}
+// tested as a client of a server, too, and broken to see its tests turn red.
+var allowedInTests = map[string][]string{"chatbridge": {"server/client", "graph/mutationtest"}}
 
 // planned areas have no package yet; the first one needs its row in allowed.
 var planned = []string{}

@@ -1,17 +1,12 @@
 package faulttest
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
+
+	"engram/graph/mutationtest"
 )
 
-// mutation is a mistake that somebody could make: in the file, which a path from the
-// module's root names, one text becomes another, and then the test must fail.
+// mutation is a mistake that somebody could make; see mutationtest.Mutation.
 type mutation struct {
 	name     string
 	file     string
@@ -98,75 +93,12 @@ var mutations = []mutation{
 	},
 }
 
-// TestMutations makes each mistake in turn, in a copy of the file that only the
-// compiler sees, and shows that the named test turns red. It takes a while, so it is
-// for the long run.
+// TestMutations makes each mistake in turn and shows that the named test turns red. It
+// takes a while, so it is for the long run.
 func TestMutations(t *testing.T) {
-	root := moduleRoot(t)
+	var list []mutationtest.Mutation
 	for _, m := range mutations {
-		source, err := os.ReadFile(filepath.Join(root, m.file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := strings.Count(string(source), m.from); n == 0 {
-			t.Errorf("%s: %s has no %q any more", m.name, m.file, m.from)
-		}
+		list = append(list, mutationtest.Mutation{Name: m.name, File: m.file, From: m.from, To: m.to, Package: m.pkg, Run: m.run})
 	}
-	if !long() {
-		return // that they can be made is worth knowing at once
-	}
-	for _, m := range mutations {
-		t.Run(m.name, func(t *testing.T) {
-			out, err := m.test(t, root)
-			switch {
-			case err == nil:
-				t.Errorf("%s stays green:\n%.1000s", m.run, out)
-			case !strings.Contains(out, "--- FAIL: Test") && !strings.Contains(out, "panic: test timed out"):
-				t.Errorf("it does not run: %v\n%.1000s", err, out)
-			}
-		})
-	}
-}
-
-func moduleRoot(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("the tests do not run inside of the module")
-		}
-		dir = filepath.Dir(dir)
-	}
-}
-
-// test runs the mutation's test with the mistake in it.
-func (m mutation) test(t *testing.T, root string) (string, error) {
-	t.Helper()
-	path := filepath.Join(root, m.file)
-	source, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed, list := filepath.Join(t.TempDir(), "changed.go"), filepath.Join(t.TempDir(), "overlay.json")
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	mistaken := strings.ReplaceAll(string(source), m.from, m.to)
-	for name, content := range map[string]string{changed: mistaken, list: string(overlay)} {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.Command("go", "test", "-count=1", "-timeout", "5m", "-overlay", list, "-run", m.run, m.pkg)
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "ENGRAM_LONG=", fmt.Sprintf("%s=", childEnv))
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	mutationtest.Run(t, "../../..", long(), mutationtest.Options{Env: []string{childEnv + "="}}, list)
 }
