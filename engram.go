@@ -138,6 +138,9 @@ func (db *DB) queryWith(ctx context.Context, text string, params map[string]any,
 	if err != nil {
 		return nil, err
 	}
+	if err := withhold(ctx, read, plan, text); err != nil {
+		return nil, err
+	}
 	if readOnlyCtx(ctx) && (plan.Writes() || plan.Reinforces() || plan.Outside(args).Backfill > 0) {
 		return nil, errReadOnlyCtx()
 	}
@@ -181,6 +184,9 @@ func (db *DB) queryWith(ctx context.Context, text string, params map[string]any,
 		read.Rollback()
 		return plan.RunBatches(ctx, batchTransactions{db}, args, opts)
 	}
+	if err := withhold(ctx, read, nil, ""); err != nil { // it may be another one by now
+		return nil, err
+	}
 	if !plan.Writes() {
 		return plan.Run(ctx, read, args, opts)
 	}
@@ -197,7 +203,11 @@ func (db *DB) write(ctx context.Context, plan *query.Plan, args map[string]value
 		return nil, err
 	}
 	defer tx.Rollback()
+	if err := withhold(ctx, tx, nil, ""); err != nil {
+		return nil, err
+	}
 	res, err = plan.Run(ctx, tx, args, opts)
+	tx.Withhold("")
 	if err == nil {
 		err = tx.EndStatement()
 	}

@@ -37,6 +37,7 @@ const (
 	CodeTxExpired          = Code("TxExpired")              // it was idle or open for too long
 	CodeCanceled           = Code(graph.Canceled)           // the context ended; nothing was written
 	CodeLoadUnfinished     = Code(graph.LoadUnfinished)     // an import of another source is not finished
+	CodeWithheld           = Code(graph.Withheld)           // of the class of verdicts, which are withheld here
 	CodeNotSupported       = Code(graph.NotSupported)       // not built yet or switched off
 	CodeInternal           = Code(graph.Internal)           // a bug
 )

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"engram/graph"
+	"engram/graph/vocab"
 	"engram/query"
 )
 
@@ -13,6 +15,12 @@ type Limits struct {
 	// ReadOnly refuses statements that would change anything, also what is learned
 	// from use, with CodeReadOnly.
 	ReadOnly bool
+	// NoVerdicts makes nodes with the label Verdict, and the edges that lead to them, as if
+	// they were not there. Statements that name the label or ask for the class are refused
+	// with CodeWithheld.
+	NoVerdicts bool
+	// Withheld is told of the statements that were refused so. nil: nobody is.
+	Withheld func(statement string)
 	// Time bounds one statement; 0: as Options.StatementTimeout says.
 	Time time.Duration
 	// Memory bounds in bytes what one statement holds; 0: as Options.StatementMemory says.
@@ -30,6 +38,10 @@ type limitsKey struct{}
 func WithLimits(ctx context.Context, l Limits) context.Context {
 	if outer, ok := ctx.Value(limitsKey{}).(Limits); ok {
 		l.ReadOnly = l.ReadOnly || outer.ReadOnly
+		l.NoVerdicts = l.NoVerdicts || outer.NoVerdicts
+		if l.Withheld == nil {
+			l.Withheld = outer.Withheld
+		}
 		l.Time = narrower(l.Time, outer.Time)
 		l.Memory = narrower(l.Memory, outer.Memory)
 		l.Rows = narrower(l.Rows, outer.Rows)
@@ -72,6 +84,24 @@ func or[T ~int64](a, b T) T {
 func readOnlyCtx(ctx context.Context) bool {
 	l, _ := ctx.Value(limitsKey{}).(Limits)
 	return l.ReadOnly
+}
+
+// withhold hides what the context withholds from a transaction, and refuses a statement
+// that asks for it.
+func withhold(ctx context.Context, tx *graph.Tx, plan *query.Plan, text string) error {
+	l, _ := ctx.Value(limitsKey{}).(Limits)
+	if !l.NoVerdicts {
+		tx.Withhold("")
+		return nil
+	}
+	if plan != nil && plan.AsksForVerdicts() {
+		if l.Withheld != nil {
+			l.Withheld(text)
+		}
+		return newError(CodeWithheld, "verdicts are a class of their own, which is not read or written here: see engramd verdict")
+	}
+	tx.Withhold(vocab.LabelVerdict)
+	return nil
 }
 
 func errReadOnlyCtx() error {

@@ -124,12 +124,15 @@ func (s *Session) command(ctx context.Context, cmd string) (err error) {
 type batchTransactions struct{ db *DB }
 
 // View implements query.Transactions.
-func (b batchTransactions) View(_ context.Context, fn func(query.Reader) error) (err error) {
+func (b batchTransactions) View(ctx context.Context, fn func(query.Reader) error) (err error) {
 	tx, err := b.db.graph.Snapshot()
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
+	if err := withhold(ctx, tx, nil, ""); err != nil {
+		return err
+	}
 	defer recovered(&err)
 	return fn(tx)
 }
@@ -141,6 +144,9 @@ func (b batchTransactions) Update(ctx context.Context, fn func(query.Writer) err
 		return err
 	}
 	defer tx.Rollback()
+	if err := withhold(ctx, tx, nil, ""); err != nil {
+		return err
+	}
 	if err := b.statement(tx, fn); err != nil {
 		return tx.Abandon(ctx, err)
 	}
@@ -153,5 +159,6 @@ func (b batchTransactions) statement(tx *graph.Tx, fn func(query.Writer) error) 
 	if err := fn(tx); err != nil {
 		return err
 	}
+	tx.Withhold("")
 	return tx.EndStatement()
 }

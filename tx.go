@@ -148,6 +148,9 @@ func (tx *Tx) run(ctx context.Context, text string, params map[string]any, opts 
 	if err != nil {
 		return nil, err
 	}
+	if err := withhold(ctx, tx.graph, plan, text); err != nil {
+		return nil, err
+	}
 	if readOnlyCtx(ctx) && (plan.Writes() || plan.Reinforces()) {
 		return nil, errReadOnlyCtx()
 	}
@@ -160,6 +163,7 @@ func (tx *Tx) run(ctx context.Context, text string, params map[string]any, opts 
 		return nil, err
 	}
 	res, err = plan.Run(ctx, tx.graph, args, opts)
+	tx.graph.Withhold("")
 	if err == nil {
 		err = tx.graph.EndStatement()
 	}

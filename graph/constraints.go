@@ -18,6 +18,7 @@ import (
 // properties that are not there. It is called at the end of each statement, so
 // that a statement may swap values.
 func (tx *Tx) checkConstraints() error {
+	defer tx.bare()()
 	c := &tx.w.declared
 	for _, val := range slices.Sorted(maps.Keys(c.unique)) {
 		d := c.unique[val]

@@ -39,6 +39,7 @@ const (
 	TxDone             Code = "TxDone"             // used after commit, rollback or expiry
 	Canceled           Code = "Canceled"           // the context ended; nothing was written
 	LoadUnfinished     Code = "LoadUnfinished"     // a load of another source was not ended
+	Withheld           Code = "Withheld"           // of a class that is withheld here
 	NotSupported       Code = "NotSupported"       // not built yet or switched off
 	Internal           Code = "Internal"           // a bug
 )

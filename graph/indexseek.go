@@ -96,6 +96,6 @@ func (tx *Tx) lives(edge bool, id uint64) bool {
 	if !edge {
 		return tx.NodeExists(value.NodeID(id))
 	}
-	_, _, _, ok := tx.topo.EdgeEnds(value.EdgeID(id))
+	_, _, _, ok := tx.EdgeEnds(value.EdgeID(id))
 	return ok
 }

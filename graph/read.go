@@ -45,7 +45,7 @@ func (tx *Tx) SchemaVersion() uint64 { return tx.names.Version() + tx.schema.ver
 
 // NodeCount returns how many nodes carry a label; label 0 counts all.
 func (tx *Tx) NodeCount(label value.LabelID) int64 {
-	n := tx.topo.NodeCount(label)
+	n := tx.topo.NodeCount(label) - tx.hiddenWith(label)
 	if tx.w != nil {
 		for id := range tx.w.dying {
 			if label == 0 || tx.topo.HasLabel(id, label) {
@@ -68,7 +68,7 @@ func (tx *Tx) EdgesBetween(src value.LabelID, t value.TypeID, dst value.LabelID)
 }
 
 // NodeExists reports whether the node is there.
-func (tx *Tx) NodeExists(id value.NodeID) bool { return !tx.isDying(id) && tx.topo.NodeExists(id) }
+func (tx *Tx) NodeExists(id value.NodeID) bool { return !tx.isGone(id) && tx.topo.NodeExists(id) }
 
 // isDying reports whether the statement deleted the node without its edges.
 func (tx *Tx) isDying(id value.NodeID) bool {
@@ -86,7 +86,7 @@ func (tx *Tx) ScanNodes(label value.LabelID, after value.NodeID, buf []value.Nod
 		return nil, err
 	}
 	found := tx.topo.ScanNodes(label, after, buf)
-	if tx.w == nil || len(tx.w.dying) == 0 {
+	if tx.hide == 0 && (tx.w == nil || len(tx.w.dying) == 0) {
 		return found, nil
 	}
 	kept := found[:0]
@@ -94,7 +94,7 @@ func (tx *Tx) ScanNodes(label value.LabelID, after value.NodeID, buf []value.Nod
 		last := found[len(found)-1]
 		full := len(kept)+len(found) == len(buf)
 		for _, id := range found {
-			if !tx.isDying(id) {
+			if !tx.isGone(id) {
 				kept = append(kept, id)
 			}
 		}
@@ -108,12 +108,12 @@ func (tx *Tx) ScanNodes(label value.LabelID, after value.NodeID, buf []value.Nod
 
 // HasLabel reports whether the node is there and carries the label.
 func (tx *Tx) HasLabel(id value.NodeID, l value.LabelID) bool {
-	return !tx.isDying(id) && tx.topo.HasLabel(id, l)
+	return !tx.isGone(id) && tx.topo.HasLabel(id, l)
 }
 
 // Labels appends the node's labels in ascending order of id.
 func (tx *Tx) Labels(id value.NodeID, buf []value.LabelID) []value.LabelID {
-	if tx.isDying(id) {
+	if tx.isGone(id) {
 		return buf
 	}
 	return tx.topo.Labels(id, buf)

@@ -13,11 +13,17 @@ func (tx *Tx) Expand(id value.NodeID, dir value.Direction, types []value.TypeID,
 	if err := tx.check(); err != nil {
 		return buf, err
 	}
+	if tx.hide != 0 {
+		return tx.expandVisible(id, dir, types, buf), nil
+	}
 	return tx.topo.Expand(id, dir, types, buf), nil
 }
 
 // Degree returns how many edges Expand would append.
 func (tx *Tx) Degree(id value.NodeID, dir value.Direction, types []value.TypeID) int64 {
+	if tx.hide != 0 {
+		return int64(len(tx.expandVisible(id, dir, types, nil)))
+	}
 	return tx.topo.Degree(id, dir, types)
 }
 
@@ -25,6 +31,9 @@ func (tx *Tx) Degree(id value.NodeID, dir value.Direction, types []value.TypeID)
 // transaction deleted it reports false, but still says what it was.
 func (tx *Tx) EdgeEnds(id value.EdgeID) (src, dst value.NodeID, t value.TypeID, ok bool) {
 	src, dst, t, ok = tx.topo.EdgeEnds(id)
+	if ok && (tx.isHidden(src) || tx.isHidden(dst)) {
+		return 0, 0, 0, false
+	}
 	if ok || tx.w == nil {
 		return src, dst, t, ok
 	}
@@ -40,6 +49,9 @@ func (tx *Tx) EdgeEnds(id value.EdgeID) (src, dst value.NodeID, t value.TypeID, 
 func (tx *Tx) ScanEdges(t value.TypeID, after value.EdgeID, buf []value.EdgeID) ([]value.EdgeID, error) {
 	if err := tx.check(); err != nil {
 		return nil, err
+	}
+	if tx.hide != 0 {
+		return tx.scanVisible(t, after, buf), nil
 	}
 	return tx.topo.ScanEdges(t, after, buf), nil
 }

@@ -17,7 +17,7 @@ func (tx *Tx) ExpandWeighted(id value.NodeID, types []value.TypeID, buf []value.
 		return buf, err
 	}
 	slot, ok := tx.topo.NodeSlot(id)
-	if !ok {
+	if !ok || tx.isHidden(id) {
 		return buf, nil
 	}
 	if tx.hops == nil {
@@ -28,6 +28,9 @@ func (tx *Tx) ExpandWeighted(id value.NodeID, types []value.TypeID, buf []value.
 		tx.weights = tx.topo.Weights(tx.hops, tx.weights[:0])
 		for i, h := range tx.hops {
 			w := &tx.weights[i]
+			if tx.hide != 0 && tx.isHidden(tx.topo.NodeID(h.Node)) {
+				continue
+			}
 			buf = append(buf, value.Weighted{
 				Adjacent: value.Adjacent{Edge: tx.topo.EdgeID(h.Edge), Node: tx.topo.NodeID(h.Node), Type: h.Type, Out: h.Out},
 				Weight:   w.Weight, Has: w.Has, Learned: w.Learned,

@@ -118,6 +118,7 @@ func (tx *Tx) takeOver(ix, d *indexDef) error {
 
 // checkAllUnique walks over an index, whose equal values lie side by side.
 func (tx *Tx) checkAllUnique(ix, d *indexDef) error {
+	defer tx.bare()()
 	prefix := ix.prefix()
 	var ids []uint64
 	if err := tx.scanEntries(ix, prefix, key.After(prefix), func(id uint64) bool {
@@ -173,6 +174,7 @@ func (tx *Tx) elementOf(edge bool, id uint64) (el element, ok bool, err error) {
 
 // size is how many elements a definition is about.
 func (tx *Tx) sizeOfOwner(d *indexDef) int64 {
+	defer tx.bare()()
 	if d.Edge {
 		return tx.EdgeCount(value.TypeID(d.owner))
 	}
@@ -218,6 +220,7 @@ func (tx *Tx) fill(d *indexDef, after uint64, n int) (last uint64, done bool, er
 // eachOf calls fn for at most n elements that a definition is about, behind
 // after.
 func (tx *Tx) eachOf(d *indexDef, after uint64, n int, fn func(element) error) error {
+	defer tx.bare()()
 	for n > 0 {
 		ids, err := tx.scanOf(d, after, min(n, 1024))
 		if err != nil {
@@ -243,6 +246,7 @@ func (tx *Tx) eachOf(d *indexDef, after uint64, n int, fn func(element) error) e
 
 // scanOf lists elements that a definition is about.
 func (tx *Tx) scanOf(d *indexDef, after uint64, n int) ([]uint64, error) {
+	defer tx.bare()()
 	var out []uint64
 	if d.Edge {
 		ids, err := tx.ScanEdges(value.TypeID(d.owner), value.EdgeID(after), make([]value.EdgeID, n))
@@ -269,6 +273,7 @@ func (tx *Tx) scanOf(d *indexDef, after uint64, n int) ([]uint64, error) {
 
 // checkAllNeeded looks at every element for a property that it must have.
 func (tx *Tx) checkAllNeeded(d *indexDef) error {
+	defer tx.bare()()
 	const all = 1 << 62
 	return tx.eachOf(d, 0, all, func(el element) error {
 		if d.complete(el.props) {

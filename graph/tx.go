@@ -51,6 +51,9 @@ type Tx struct {
 	hops    []topo.Hop              // scratch
 	weights []topo.EdgeWeight       // scratch
 	err     error                   // why it cannot be used any more
+
+	withheld string        // a label whose nodes are as if they were not there
+	hide     value.LabelID // its id; 0: there are no such nodes
 }
 
 const cacheSize = 8

@@ -45,6 +45,9 @@ func (tx *Tx) CreateNode(labels []value.LabelID, props []value.KeyProp) (value.N
 	if err := tx.checkWrite(); err != nil {
 		return 0, err
 	}
+	if err := tx.checkLabels(labels...); err != nil {
+		return 0, err
+	}
 	stored, bytes, err := storedProps(props)
 	if err != nil {
 		return 0, err
@@ -104,6 +107,7 @@ func (tx *Tx) checkNodeID(self value.NodeID, v value.Value) error {
 		return nil
 	}
 	s := v.AsString()
+	defer tx.bare()()
 	other, err := tx.nodeByString(s)
 	if err != nil {
 		return err
@@ -225,6 +229,9 @@ func (tx *Tx) setLabel(id value.NodeID, l value.LabelID, want bool) (bool, error
 	}
 	if !tx.NodeExists(id) {
 		return false, errNoNode(id)
+	}
+	if err := tx.checkLabels(l); err != nil {
+		return false, err
 	}
 	if tx.topo.HasLabel(id, l) == want {
 		return false, nil

@@ -159,6 +159,7 @@ func (e *Engine) compile(parsed *syntax.Statement, g Reader) (*Plan, error) {
 		p.asking = append(p.asking, asking(part.Op)...)
 		p.remembered = append(p.remembered, remembered(part.Op)...)
 	}
+	p.verdicts = notice.Asks(bound, vocab.LabelVerdict, "VERDICTS")
 	if g != nil {
 		p.notices = notice.Unknown(bound, g)
 	}
@@ -174,10 +175,20 @@ type Plan struct {
 	// shown is the description that EXPLAIN copies, once somebody has asked for it.
 	shown      atomic.Pointer[result.Plan]
 	notices    []result.Notice
+	verdicts   bool         // it names the class of verdicts
 	asking     []logical.Op // operators that need a model
 	remembered []bound.Expr // texts of REMEMBER that are to be associated
 	touched    *usage.Touched
 	batches    *batches // of CALL { } IN TRANSACTIONS, which has no program
+}
+
+// AsksForVerdicts reports whether the statement names the label Verdict, to read or to
+// write it, or recalls INCLUDING VERDICTS.
+func (p *Plan) AsksForVerdicts() bool {
+	if p == nil || p.batches == nil {
+		return p != nil && p.verdicts
+	}
+	return p.batches.first.AsksForVerdicts() || p.batches.each.AsksForVerdicts() || p.batches.rest.AsksForVerdicts()
 }
 
 // Writes reports whether the statement may change the graph. A plan under

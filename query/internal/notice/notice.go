@@ -63,6 +63,8 @@ type walker struct {
 	written map[name]bool
 	// anyProperty: the statement writes properties whose names are not in its text.
 	anyProperty bool
+	class       string // of INCLUDING that is looked for
+	included    bool
 }
 
 func (w *walker) message(n name) string {

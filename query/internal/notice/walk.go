@@ -1,6 +1,8 @@
 package notice
 
 import (
+	"slices"
+
 	"engram/graph/value"
 	"engram/graph/vocab"
 	"engram/query/internal/bound"
@@ -146,6 +148,7 @@ func (w *walker) remembers(c *bound.Remember) {
 }
 
 func (w *walker) recalls(c *bound.Recall) {
+	w.included = w.included || slices.Contains(c.Including, w.class)
 	for _, types := range [][]string{c.Via, c.Not} {
 		for _, t := range types {
 			w.relType(t, c.Span)
