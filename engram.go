@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"engram/graph"
@@ -27,6 +28,7 @@ type DB struct {
 	space    *query.SpoolSpace
 	data     *graph.Data // closed with the database; nil if it is somebody else's
 	open     openTxs
+	withheld atomic.Int64 // statements that asked for verdicts and were refused
 
 	mu     sync.Mutex
 	closed bool
@@ -138,7 +140,7 @@ func (db *DB) queryWith(ctx context.Context, text string, params map[string]any,
 	if err != nil {
 		return nil, err
 	}
-	if err := withhold(ctx, read, plan, text); err != nil {
+	if err := db.withhold(ctx, read, plan, text); err != nil {
 		return nil, err
 	}
 	if readOnlyCtx(ctx) && (plan.Writes() || plan.Reinforces() || plan.Outside(args).Backfill > 0) {
@@ -184,7 +186,7 @@ func (db *DB) queryWith(ctx context.Context, text string, params map[string]any,
 		read.Rollback()
 		return plan.RunBatches(ctx, batchTransactions{db}, args, opts)
 	}
-	if err := withhold(ctx, read, nil, ""); err != nil { // it may be another one by now
+	if err := db.withhold(ctx, read, nil, ""); err != nil { // it may be another one by now
 		return nil, err
 	}
 	if !plan.Writes() {
@@ -203,7 +205,7 @@ func (db *DB) write(ctx context.Context, plan *query.Plan, args map[string]value
 		return nil, err
 	}
 	defer tx.Rollback()
-	if err := withhold(ctx, tx, nil, ""); err != nil {
+	if err := db.withhold(ctx, tx, nil, ""); err != nil {
 		return nil, err
 	}
 	res, err = plan.Run(ctx, tx, args, opts)
@@ -276,6 +278,7 @@ func (db *DB) Stats(context.Context) (Stats, error) {
 	s, err := db.graph.Stats()
 	db.learner.stats(&s.Learning)
 	db.backfill.stats(&s.Vectors)
+	s.Withheld = db.withheld.Load()
 	return s, convert(err, "")
 }
 

@@ -19,7 +19,8 @@ type Limits struct {
 	// they were not there. Statements that name the label or ask for the class are refused
 	// with CodeWithheld.
 	NoVerdicts bool
-	// Withheld is told of the statements that were refused so. nil: nobody is.
+	// Withheld is told of the statements that were refused so, which Stats counts. nil:
+	// nobody is.
 	Withheld func(statement string)
 	// Time bounds one statement; 0: as Options.StatementTimeout says.
 	Time time.Duration
@@ -88,13 +89,14 @@ func readOnlyCtx(ctx context.Context) bool {
 
 // withhold hides what the context withholds from a transaction, and refuses a statement
 // that asks for it.
-func withhold(ctx context.Context, tx *graph.Tx, plan *query.Plan, text string) error {
+func (db *DB) withhold(ctx context.Context, tx *graph.Tx, plan *query.Plan, text string) error {
 	l, _ := ctx.Value(limitsKey{}).(Limits)
 	if !l.NoVerdicts {
 		tx.Withhold("")
 		return nil
 	}
 	if plan != nil && plan.AsksForVerdicts() {
+		db.withheld.Add(1)
 		if l.Withheld != nil {
 			l.Withheld(text)
 		}

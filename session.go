@@ -130,7 +130,7 @@ func (b batchTransactions) View(ctx context.Context, fn func(query.Reader) error
 		return err
 	}
 	defer tx.Rollback()
-	if err := withhold(ctx, tx, nil, ""); err != nil {
+	if err := b.db.withhold(ctx, tx, nil, ""); err != nil {
 		return err
 	}
 	defer recovered(&err)
@@ -144,7 +144,7 @@ func (b batchTransactions) Update(ctx context.Context, fn func(query.Writer) err
 		return err
 	}
 	defer tx.Rollback()
-	if err := withhold(ctx, tx, nil, ""); err != nil {
+	if err := b.db.withhold(ctx, tx, nil, ""); err != nil {
 		return err
 	}
 	if err := b.statement(tx, fn); err != nil {

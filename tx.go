@@ -148,7 +148,7 @@ func (tx *Tx) run(ctx context.Context, text string, params map[string]any, opts 
 	if err != nil {
 		return nil, err
 	}
-	if err := withhold(ctx, tx.graph, plan, text); err != nil {
+	if err := tx.db.withhold(ctx, tx.graph, plan, text); err != nil {
 		return nil, err
 	}
 	if readOnlyCtx(ctx) && (plan.Writes() || plan.Reinforces()) {

@@ -57,7 +57,7 @@ func (b *Bridge) decide(ctx context.Context, s *state, c wire.Call) decision {
 	switch {
 	case d.problem != "":
 	case asksForVerdicts(c.Name, d.args):
-		d.problem = "The call cannot run: " + ErrVerdicts.Error() + "."
+		d.problem = "The call cannot run: " + verdictsRefused + ", which no tool reaches: see engramd verdict" + "."
 	case s.planning() && d.tier != TierRead:
 		d.problem = notYet
 	}
@@ -172,7 +172,7 @@ func (b *Bridge) perform(ctx context.Context, run *Run, s *state) error {
 			return context.Cause(ctx)
 		}
 		used.Result = box.Cut(used.Result, cutResult)
-		if _, err := b.o.Memory.Query(ctx, eqlAnswered, map[string]any{"id": storedCall(s), "status": used.Status}); err != nil {
+		if _, err := b.o.Memory.Query(ctx, eqlAnswered, map[string]any{"id": storedCall(s), "status": used.Status, "refused": refusedClass(used)}); err != nil {
 			return err
 		}
 		run.emit(Event{Type: EventToolResult, Used: copyOf(used)})

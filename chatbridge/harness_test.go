@@ -14,13 +14,22 @@ import (
 	"engram"
 	"engram/chatbridge"
 	"engram/chatbridge/gate"
+	"engram/server/client"
 )
 
 // memory is a database as a chatbridge.Querier.
 type memory struct{ db database }
 
 func (m memory) Query(ctx context.Context, text string, params map[string]any) (chatbridge.Result, error) {
-	return rowsOf(m.db.Query(ctx, text, params))
+	return rowsOf(m.db.Query(withDoor(ctx), text, params))
+}
+
+// withDoor keeps statements from verdicts that do not come through their door.
+func withDoor(ctx context.Context) context.Context {
+	if chatbridge.ThroughVerdictDoor(ctx) {
+		return client.WithVerdicts(ctx)
+	}
+	return engram.WithLimits(ctx, engram.Limits{NoVerdicts: true})
 }
 
 func rowsOf(res *engram.Result, err error) (chatbridge.Result, error) {
@@ -39,7 +48,7 @@ func rowsOf(res *engram.Result, err error) (chatbridge.Result, error) {
 }
 
 func (m memory) Read(ctx context.Context, text string, params map[string]any) (chatbridge.Result, error) {
-	return rowsOf(m.db.Read(ctx, text, params))
+	return rowsOf(m.db.Read(withDoor(ctx), text, params))
 }
 
 // world is a gate, a memory and a workspace that outlive bridges, as they outlive
@@ -146,7 +155,7 @@ func (w *world) file(name string) string {
 // rows are the rows of a statement, as text.
 func (w *world) rows(statement string) string {
 	w.t.Helper()
-	res, err := memory{w.db}.Query(w.t.Context(), statement, nil)
+	res, err := rowsOf(w.db.Query(client.WithVerdicts(w.t.Context()), statement, nil)) // it sees all there is
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ SET c.tokens = c.tokens + $tokens, r.tokens = r.tokens + $tokens RETURN c.tokens
 CREATE (r)-[:CALLED]->(t:ToolCall {id: $id, call_id: $call, issued_id: $issued, name: $name, arguments: $arguments, position: $position, status: 'called', created_at: $now})
 RETURN t.id AS id`
 	eqlSeen     = `MATCH (:Conversation {id: $conversation})-[:HAS_RUN]->(:Run)-[:CALLED]->(t:ToolCall {issued_id: $call}) RETURN count(t) AS seen`
-	eqlAnswered = `MATCH (t:ToolCall {id: $id}) SET t.status = $status`
+	eqlAnswered = `MATCH (t:ToolCall {id: $id}) SET t.status = $status, t.refused = $refused`
 	eqlSuspend  = `MATCH (r:Run {id: $id}) SET r.status = 'pending', r.state = $state, r.events = $events, r.call_id = $call, r.tool_name = $tool,
 r.tool_input = $input, r.risk_tier = $tier, r.narration = $narration, r.review = $review, r.suspended_at = $now` + eqlEnded
 	// Whoever answers takes the run; the second one finds nothing to take.

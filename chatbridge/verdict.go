@@ -19,9 +19,16 @@ const (
 	VerdictRejected = "rejected"
 )
 
-// ErrVerdicts is the error of statements that ask for verdicts and do not come through
-// their door. A Querier wraps it.
-var ErrVerdicts = errors.New("verdicts are a class of their own, which ordinary reading does not reach: see engramd verdict")
+// verdictsRefused is how the refusal of what asks for verdicts is told, also by memory.
+const verdictsRefused = "verdicts are a class of their own"
+
+// refusedClass is what a call was refused for, as the trace of it keeps: nil for nothing.
+func refusedClass(u *Used) any {
+	if u.Status == "failed" && strings.Contains(u.Result, verdictsRefused) {
+		return "verdicts"
+	}
+	return nil
+}
 
 // Verdict is what a person judged of an outcome.
 type Verdict struct {

@@ -31,9 +31,16 @@ func TestVerdicts(t *testing.T) {
 
 		b = w.bridge()
 		for _, j := range []chatbridge.Judgement{
-			{Candidate: key}, {Candidate: key, Decision: "approved"}, {Candidate: key, Reason: "fine"}, {Candidate: key, Decision: "approved", Reason: " \n"},
-			{Candidate: key, Decision: "ok", Reason: "fine"}, {Candidate: key, Decision: "Approved", Reason: "fine"}, {Decision: "approved", Reason: "fine"},
-			{Candidate: "cand-none", Decision: "approved", Reason: "fine"}, {Run: "none", Decision: "approved", Reason: "fine"}, {Candidate: key, Run: first.Run, Decision: "approved", Reason: "fine"},
+			{Candidate: key},
+			{Candidate: key, Decision: "approved"},
+			{Candidate: key, Reason: "fine"},
+			{Candidate: key, Decision: "approved", Reason: " \n"},
+			{Candidate: key, Decision: "ok", Reason: "fine"},
+			{Candidate: key, Decision: "Approved", Reason: "fine"},
+			{Decision: "approved", Reason: "fine"},
+			{Candidate: "cand-none", Decision: "approved", Reason: "fine"},
+			{Run: "none", Decision: "approved", Reason: "fine"},
+			{Candidate: key, Run: first.Run, Decision: "approved", Reason: "fine"},
 		} {
 			if _, err := b.Judge(t.Context(), j); code(err) != "invalid" {
 				t.Errorf("%+v: %v", j, err)

@@ -17,6 +17,8 @@ type Stats struct {
 	Labels []NamedCount // by name
 	Types  []NamedCount // by name
 	Keys   int          // property keys
+	// Withheld counts statements that were refused for asking for what is withheld.
+	Withheld int64
 
 	// Store counts since opening: committed Applies, pages and bytes handed to
 	// the file. The memory driver counts Applies only.

@@ -103,6 +103,7 @@ type statsResponse struct {
 	Vectors   vectorsJSON  `json:"vectors"`
 	Learning  learningJSON `json:"learning"`
 	Chat      chatJSON     `json:"chat"`
+	Refused   int64        `json:"verdicts_refused" doc:"Statements that asked for verdicts and were refused, since it was loaded."`
 	Healthy   bool         `json:"healthy" doc:"False when something in the background failed: the server's log and engramd check tell more."`
 }
 
@@ -159,6 +160,7 @@ func (s *Server) stats(c *call) error {
 		Labels: []countJSON{}, Types: []countJSON{},
 		Text:     followerJSON{st.Text.Published, st.Text.Applied},
 		Vectors:  vectorsJSON{st.Vectors.Model, st.Vectors.Live, st.Vectors.Pending},
+		Refused:  st.Withheld,
 		Learning: learningJSON{st.Learning.Pending, st.Learning.Dropped}, Chat: s.chatStats(),
 		Healthy: st.Background == nil && st.AckError == nil && st.Text.Err == nil && st.Vectors.Err == nil && st.Learning.Err == nil,
 	}

@@ -45,6 +45,9 @@ func (s *Server) serveRoute(r *route, w http.ResponseWriter, req *http.Request) 
 	id, _ := req.Context().Value(requestIDKey{}).(string)
 	ctx, cancel := context.WithTimeoutCause(req.Context(), r.maxTimeout(&s.config), errDeadline)
 	defer cancel()
+	ctx = engram.WithLimits(ctx, engram.Limits{Withheld: func(string) {
+		s.config.Log.Warn("a statement that asks for verdicts was refused", "request", id, "token", who.Name, "route", r.pattern)
+	}})
 	c := &call{s: s, route: r, w: w, req: req, ctx: ctx, who: who, id: id, began: time.Now()}
 	err := c.run()
 	if err != nil && context.Cause(ctx) == errDeadline && (engram.IsCode(err, engram.CodeCanceled) || errors.Is(err, context.DeadlineExceeded)) {

@@ -121,7 +121,7 @@ type recallRequest struct {
 	Via       []string `json:"via" doc:"Only over edges of these types."`
 	Against   []string `json:"against" doc:"Not over edges of these types."`
 	Layers    []string `json:"layers" doc:"Only memories of these layers."`
-	Include   []string `json:"include" doc:"What is left out otherwise: superseded, forgotten, telemetry, verdicts."`
+	Include   []string `json:"include" doc:"What is left out otherwise: superseded, forgotten, telemetry; verdicts are refused."`
 	AsOf      string   `json:"as_of" doc:"What held at this time, such as 2024-05-06."`
 	Within    string   `json:"within" doc:"Only memories of the latest time, such as P7D."`
 	At        string   `json:"at" doc:"Recall as if it was this time."`
@@ -458,7 +458,7 @@ type compileRequest struct {
 	Self    bool     `json:"self" doc:"Begin at the declared self too."`
 	From    []string `json:"from" doc:"Ids of nodes to begin at too."`
 	Layers  []string `json:"layers" doc:"Only memories of these layers."`
-	Include []string `json:"include" doc:"What is left out otherwise: superseded, forgotten, telemetry, verdicts."`
+	Include []string `json:"include" doc:"What is left out otherwise: superseded, forgotten, telemetry; verdicts are refused."`
 	AsOf    string   `json:"as_of" doc:"What held at this time."`
 	Within  string   `json:"within" doc:"Only memories of the latest time, such as P7D."`
 	At      string   `json:"at" doc:"Compile as if it was this time."`

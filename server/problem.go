@@ -70,7 +70,7 @@ var statuses = map[engram.Code]int{
 	engram.CodeExists: http.StatusConflict, engram.CodeConstraintViolated: http.StatusConflict,
 	engram.CodeAborted: http.StatusConflict, engram.CodeTxDone: http.StatusConflict, engram.CodeTxExpired: http.StatusConflict,
 	engram.CodeSnapshotTooOld: http.StatusConflict, engram.CodeLoadUnfinished: http.StatusConflict,
-	engram.CodeReadOnly:      http.StatusForbidden,
+	engram.CodeReadOnly: http.StatusForbidden, engram.CodeWithheld: http.StatusForbidden,
 	engram.CodeLimitExceeded: http.StatusRequestEntityTooLarge, engram.CodeResourceExhausted: http.StatusUnprocessableEntity,
 	engram.CodeFull: http.StatusInsufficientStorage, engram.CodeNotSupported: http.StatusNotImplemented,
 	engram.CodeBusy: http.StatusServiceUnavailable, engram.CodeClosed: http.StatusServiceUnavailable, engram.CodePoisoned: http.StatusServiceUnavailable,

@@ -36,6 +36,7 @@ type queryRequest struct {
 	Mode        string         `json:"mode" doc:"read refuses a statement that writes; auto and write do what the token may." enum:"auto,read,write"`
 	Values      string         `json:"values" doc:"plain, or typed: parameters and rows keep their kinds; values that JSON lacks are objects with $kind, such as a date." enum:"plain,typed"`
 	Transaction string         `json:"transaction" doc:"An open transaction, of POST /v1/transactions."`
+	Verdicts    bool           `json:"verdicts" doc:"The statement is one about verdicts, which others do not see and may not name; it needs the scope admin."`
 	Budget      budgetRequest  `json:"budget" doc:"Narrower bounds of the statement than the server's."`
 }
 
@@ -76,7 +77,7 @@ func (q *queryRequest) statement() (*statement, error) {
 		return nil, err
 	}
 	limits, err := q.Budget.limits()
-	return &statement{text: q.Statement, params: params, write: q.Mode != "read", limits: limits}, err
+	return &statement{text: q.Statement, params: params, write: q.Mode != "read", limits: limits, verdicts: q.Verdicts}, err
 }
 
 // typed is the form of values that keeps all kinds.

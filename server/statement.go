@@ -18,6 +18,8 @@ type statement struct {
 	// write: it may write, if the token may.
 	write  bool
 	limits engram.Limits
+	// verdicts: it comes through the door of verdicts, which needs the scope admin.
+	verdicts bool
 }
 
 // querier runs statements: a database or a transaction.
@@ -104,6 +106,7 @@ func (w *writes) writes(text string) bool {
 func (st *statement) context(ctx context.Context, who token.Identity) context.Context {
 	l := st.limits
 	l.ReadOnly = !st.write || !who.May(token.Write)
+	l.NoVerdicts = !st.verdicts || !who.May(token.Admin)
 	return engram.WithLimits(ctx, l)
 }
 

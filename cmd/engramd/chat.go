@@ -32,6 +32,8 @@ type chatCommand struct {
 	Conversation string `help:"Go on with this conversation." short:"c" placeholder:"ID"`
 	List         bool   `help:"List the conversations, and end."`
 	JSON         bool   `help:"Print the outcome as JSON; with a text."`
+	Plan         bool   `help:"Have the model propose a plan first; nothing above reading runs before you approve it."`
+	Propose      string `help:"Have a maker propose something whose numbers keep to the rules of this file, and a checker judge it: see engramd help review." placeholder:"FILE"`
 }
 
 // Help is shown by --help.
@@ -57,6 +59,7 @@ Examples:
   engramd chat "What do I know about Lisbon?" --no-tools
   engramd chat --provider test --base-url http://127.0.0.1:7464 --model gate GATE-PLAIN
   engramd chat http://127.0.0.1:7463
+  engramd chat --plan "Tidy up my notes" --workspace ~/notes
   engramd chat --list`
 }
 
@@ -68,6 +71,8 @@ func (c *chatCommand) Run(a *app) error {
 	switch {
 	case c.JSON && said == "":
 		return &usageError{errors.New("--json goes with a text")}
+	case c.Plan && c.Propose != "":
+		return &usageError{errors.New("--plan and --propose exclude each other")}
 	case c.List && said != "":
 		return &usageError{errors.New("--list takes no text")}
 	case c.List:
@@ -77,8 +82,13 @@ func (c *chatCommand) Run(a *app) error {
 			return err
 		})
 	}
-	return a.chat(&c.chatFlags, func(t *chatTerminal) error {
-		t.conversation, t.json = c.Conversation, c.JSON
+	return a.chat(&c.chatFlags, func(t *chatTerminal) (err error) {
+		t.conversation, t.json, t.plan = c.Conversation, c.JSON, c.Plan
+		if c.Propose != "" {
+			if t.rules, err = readRules(c.Propose); err != nil {
+				return err
+			}
+		}
 		if said != "" {
 			return t.once(said)
 		}
@@ -125,6 +135,8 @@ type chatTerminal struct {
 	settings     []chatbridge.Setting
 	alone        bool // no model
 	conversation string
+	plan         bool // what is said is planned first
+	rules        []chatbridge.Rule
 	seen         map[string]int // of each run, the last event that was printed
 	left         bool           // whoever talks wants to leave
 	interrupted  bool           // the last thing that was typed is Ctrl-C
@@ -172,7 +184,7 @@ func (t *chatTerminal) line(prompt string) (string, bool) {
 
 // once says one thing and prints the answer, or what waits for consent.
 func (t *chatTerminal) once(said string) error {
-	run, err := t.b.Send(t.ctx, chatbridge.Message{Conversation: t.conversation, Text: said, AskAll: t.c.AskAll, NoTools: t.c.NoTools})
+	run, err := t.b.Send(t.ctx, chatbridge.Message{Conversation: t.conversation, Text: said, AskAll: t.c.AskAll, NoTools: t.c.NoTools, Plan: t.plan, Proposal: t.rules})
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,12 @@ const question = "Run it? y once, c in this conversation, a always, v view all, 
 func (t *chatTerminal) consent(out *chatbridge.Outcome) (*chatbridge.Outcome, error) {
 	for out.Status == "pending" {
 		p := out.Pending
+		if p.Review != nil {
+			if waits, err := t.review(out); waits || err != nil {
+				return out, err
+			}
+			continue
+		}
 		t.show(p)
 		answer, later, err := t.asked(p)
 		switch {

@@ -8,6 +8,7 @@ import (
 	"engram"
 	"engram/chatbridge"
 	"engram/server"
+	"engram/server/client"
 )
 
 // chatMemory is a database, here or of a server, as memory of chats.
@@ -19,11 +20,19 @@ type chatMemory struct {
 }
 
 func (m chatMemory) Query(ctx context.Context, text string, params map[string]any) (chatbridge.Result, error) {
-	return chatResult(m.db.Query(ctx, text, params))
+	return chatResult(m.db.Query(withDoor(ctx), text, params))
 }
 
 func (m chatMemory) Read(ctx context.Context, text string, params map[string]any) (chatbridge.Result, error) {
-	return chatResult(m.db.Read(ctx, text, params))
+	return chatResult(m.db.Read(withDoor(ctx), text, params))
+}
+
+// withDoor keeps statements from verdicts that do not come through their door.
+func withDoor(ctx context.Context) context.Context {
+	if chatbridge.ThroughVerdictDoor(ctx) {
+		return client.WithVerdicts(ctx)
+	}
+	return engram.WithLimits(ctx, engram.Limits{NoVerdicts: true})
 }
 
 func chatResult(res *engram.Result, err error) (chatbridge.Result, error) {

@@ -51,7 +51,7 @@ var exitCodes = map[engram.Code]int{
 	engram.CodeDamaged:  exitDamaged, engram.CodeForeign: exitDamaged, engram.CodeNewerFormat: exitDamaged,
 	engram.CodeLimitExceeded: exitLimit, engram.CodeResourceExhausted: exitLimit, engram.CodeFull: exitLimit,
 	client.CodeUnauthenticated: exitRefused, client.CodeForbidden: exitRefused,
-	engram.CodeReadOnly: exitRefused, engram.CodePoisoned: exitRefused, engram.CodeLoadUnfinished: exitRefused,
+	engram.CodeReadOnly: exitRefused, engram.CodeWithheld: exitRefused, engram.CodePoisoned: exitRefused, engram.CodeLoadUnfinished: exitRefused,
 	engram.CodeOutcomeUnknown: exitUnknown,
 }
 

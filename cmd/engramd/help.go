@@ -15,7 +15,7 @@ import (
 var helpPages embed.FS
 
 type helpCommand struct {
-	Subject string   `arg:"" help:"What to read about: ${enum}." enum:"eql,import,export,server,mcp,embedder,audit" default:"eql"`
+	Subject string   `arg:"" help:"What to read about: ${enum}." enum:"eql,import,export,server,mcp,embedder,audit,review" default:"eql"`
 	Topic   []string `arg:"" optional:"" help:"A page, clause, operator, function, type or error; none: the overview."`
 }
 
@@ -31,7 +31,8 @@ func (helpCommand) Help() string {
   engramd help server
   engramd help mcp
   engramd help embedder
-  engramd help audit`
+  engramd help audit
+  engramd help review`
 }
 
 func (c *helpCommand) Run(a *app) error {

@@ -53,6 +53,8 @@ type grammar struct {
 	Compact  compactCommand  `cmd:"" help:"Give free space in a namespace's file back."`
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Speak the Model Context Protocol on stdin and stdout."`
 	Chat     chatGroup       `cmd:"" help:"Talk with an agent that remembers; list, show, search, export and forget what was said."`
+	Review   reviewGroup     `cmd:"" help:"Plans and proposals of agents that wait for you: list, show, approve, revise."`
+	Verdict  verdictGroup    `cmd:"" help:"Judge what agents planned, proposed and answered."`
 	Gate     gateCommand     `cmd:"" help:"Be a scripted model provider, to try an agent against."`
 	Bench    benchCommand    `cmd:"" help:"Measure recall and speed."`
 	Help     helpCommand     `cmd:"" help:"Read the reference of EQL: every clause, function, type and error; how to set up MCP clients, or who makes vectors of texts."`

@@ -239,6 +239,14 @@ func (c *Client) Read(ctx context.Context, text string, params map[string]any) (
 	return collect(rows, err)
 }
 
+type verdictsKey struct{}
+
+// WithVerdicts returns a context whose statements may read and write verdicts, which the
+// token's scope admin is needed for. Others do not see them.
+func WithVerdicts(ctx context.Context) context.Context {
+	return context.WithValue(ctx, verdictsKey{}, true)
+}
+
 // how a statement is run; the zero value: in a transaction of its own.
 type how struct{ transaction, key, mode string }
 
@@ -253,6 +261,9 @@ func (c *Client) rows(ctx context.Context, text string, params map[string]any, h
 	}
 	if h.mode != "" {
 		body["mode"] = h.mode
+	}
+	if ctx.Value(verdictsKey{}) != nil {
+		body["verdicts"] = true
 	}
 	headers := map[string]string{"Accept": "application/x-ndjson"}
 	if h.key != "" {

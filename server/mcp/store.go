@@ -31,7 +31,7 @@ type database struct{ *engram.DB }
 
 // reading holds statements to reading, whatever they look like.
 func reading(ctx context.Context) context.Context {
-	return engram.WithLimits(ctx, engram.Limits{ReadOnly: true})
+	return engram.WithLimits(ctx, engram.Limits{ReadOnly: true, NoVerdicts: true})
 }
 
 func (d database) Query(ctx context.Context, statement string, params map[string]any) (*engram.Result, error) {
@@ -48,11 +48,18 @@ func (d database) Update(ctx context.Context, key string, fn func(Querier) error
 		return err
 	}
 	defer tx.Rollback()
-	if err := fn(tx); err != nil {
+	if err := fn(writingTx{tx}); err != nil {
 		return err
 	}
 	_, err = tx.CommitSeq(ctx, key)
 	return err
+}
+
+// writingTx is a transaction that writes, and sees no verdicts.
+type writingTx struct{ tx *engram.Tx }
+
+func (w writingTx) Query(ctx context.Context, statement string, params map[string]any) (*engram.Result, error) {
+	return w.tx.Query(engram.WithLimits(ctx, engram.Limits{NoVerdicts: true}), statement, params)
 }
 
 // readingTx is a transaction that reads.

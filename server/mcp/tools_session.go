@@ -14,8 +14,8 @@ type section struct {
 	bytes       int    // of an item's content
 }
 
-// active leaves out what recall leaves out.
-const active = "coalesce(m.status, 'active') = 'active' AND NOT m:Telemetry AND NOT m:Verdict"
+// active leaves out what recall leaves out; verdicts no tool sees.
+const active = "coalesce(m.status, 'active') = 'active' AND NOT m:Telemetry"
 
 var sections = []section{
 	{"recent", "The newest memories", "MATCH (m:Memory) WHERE " + active + " AND m.created_at IS NOT NULL WITH m ORDER BY m.created_at DESC, m.id LIMIT $limit RETURN " + memoryColumns, 10, 240},
