@@ -30,12 +30,13 @@ type decision struct {
 	digest  string // of everything that an approval covers
 	problem string // why it cannot run at all
 	guarded bool   // no rule covers it
+	bound   string // hash of what else an approval or a rule covers; empty: of nothing
 }
 
 // decide looks at a call; nothing runs.
 func (b *Bridge) decide(ctx context.Context, s *state, c wire.Call) decision {
 	d := decision{tier: TierEscalate, shown: box.Visible(c.Arguments)}
-	for _, t := range b.tools() {
+	for _, t := range append(b.tools(), s.remoteTools()...) {
 		if t.name == c.Name && !s.NoTools && !slices.Contains(s.Without, t.name) {
 			d.tool = &t
 		}
@@ -62,7 +63,7 @@ func (b *Bridge) decide(ctx context.Context, s *state, c wire.Call) decision {
 		d.problem = notYet
 	}
 	hash := sha256.New()
-	for _, part := range []string{c.Name, c.Arguments, d.dir, d.shown} {
+	for _, part := range []string{c.Name, c.Arguments, d.dir, d.shown, d.bound} {
 		fmt.Fprintf(hash, "%d:%s", len(part), part)
 	}
 	d.digest = hex.EncodeToString(hash.Sum(nil))
@@ -112,7 +113,11 @@ func (d *decision) action(name string) string {
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(name + "\x00" + string(canonical) + "\x00" + d.dir))
+	what := name + "\x00" + string(canonical) + "\x00" + d.dir
+	if d.bound != "" {
+		what += "\x00" + d.bound
+	}
+	sum := sha256.Sum256([]byte(what))
 	return hex.EncodeToString(sum[:])
 }
 

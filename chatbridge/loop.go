@@ -32,6 +32,7 @@ var errSuspended = errors.New("suspended")
 // leg runs from a message or an answer to the end or the next suspension. It emits
 // exactly one terminal event, unless the run is suspended.
 func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
+	defer s.disconnect()
 	rang := false // a hard bell, of which only its event is kept
 	reply, err := func() (reply string, err error) {
 		defer func() {
@@ -53,6 +54,7 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 		if len(b.wires) == 0 {
 			return b.fromMemory(ctx, run, s)
 		}
+		b.connect(ctx, run, s)
 		if reply, err = b.loop(ctx, run, s); err == nil {
 			b.settle(run, s, reply)
 		}
@@ -314,7 +316,7 @@ func (b *Bridge) ask(ctx context.Context, run *Run, s *state, p *provider, hold 
 		Stream: !b.o.NoStream, WebSearch: b.o.WebSearch && !s.NoTools,
 	}
 	if !s.NoTools {
-		r.Tools = slices.DeleteFunc(b.offered(), func(t wire.Tool) bool { return slices.Contains(s.Without, t.Name) })
+		r.Tools = slices.DeleteFunc(append(b.offered(), s.offeredRemote()...), func(t wire.Tool) bool { return slices.Contains(s.Without, t.Name) })
 	}
 	reply, err := p.Ask(ctx, r, hold.add)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"engram/chatbridge/internal/box"
+	"engram/chatbridge/internal/remotetool"
 	"engram/chatbridge/internal/wire"
 )
 
@@ -76,6 +77,10 @@ type Options struct {
 	// Workspace is the folder of the file tools and of commands. Empty: neither is
 	// offered.
 	Workspace string
+	// MCP are servers whose tools are offered too.
+	MCP []MCPServer
+	// MCPTime bounds how long one of them may take to start and list its tools. 0: 10 s.
+	MCPTime time.Duration
 	// AllowAddresses are addresses (host:port as dialled) that fetch_url may reach
 	// although they are not public.
 	AllowAddresses []string
@@ -112,6 +117,7 @@ type Bridge struct {
 	rules   *replyRules
 	unsafe  error
 	files   *box.Files
+	mcp     []remotetool.Server
 	fetch   *box.Fetcher
 	ctx     context.Context
 	stop    context.CancelCauseFunc
@@ -148,6 +154,9 @@ func New(o Options) (*Bridge, error) {
 	if o.CommandTime <= 0 {
 		o.CommandTime = time.Minute
 	}
+	if o.MCPTime <= 0 {
+		o.MCPTime = mcpTime
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -160,6 +169,10 @@ func New(o Options) (*Bridge, error) {
 	b := &Bridge{o: o, fetch: &box.Fetcher{Allow: o.AllowAddresses}, live: map[string]*Run{}, hold: holdTime, watch: watchers{}}
 	if err := b.readSafety(o); err != nil {
 		b.phrases, b.unsafe = nil, err
+	}
+	var err error
+	if b.mcp, err = checkMCP(o.MCP); err != nil {
+		return nil, err
 	}
 	names := map[string]bool{}
 	for _, p := range o.Providers {

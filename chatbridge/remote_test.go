@@ -44,6 +44,9 @@ var daemon struct {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asMCPServer) != "" {
+		serveMCP()
+	}
 	flag.Parse()
 	stop := func() {}
 	if *onDaemon {

@@ -315,11 +315,15 @@ func (b *Bridge) take(ctx context.Context, run *Run, a Answer) (*state, error) {
 		for _, name := range a.Without {
 			s.Without = addOnce(s.Without, name)
 		}
+		if a.Approve && s.Pending != nil && strings.Contains(s.Pending.ToolName, "__") { // what is approved must be there to be looked at
+			b.connect(ctx, run, s)
+		}
 		err = b.verdict(ctx, s, a)
 	}
 	if err == nil {
 		return s, nil
 	}
+	s.disconnect()
 	back, cancel := afterwards(ctx)
 	defer cancel()
 	if _, again := b.one(back, "the run", eqlRelease, map[string]any{"id": run.ID, "call": a.CallID}); again != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"engram/chatbridge/internal/remotetool"
 	"engram/chatbridge/internal/wire"
 )
 
@@ -42,9 +43,10 @@ type state struct {
 
 	instead string // what was validated is not the model's text but this
 
-	stop  *stopped // why it ends before it goes on
-	aside string   // of the system prompt, read anew by each leg
-	quiet bool     // what the model says is told to nobody
+	stop   *stopped            // why it ends before it goes on
+	aside  string              // of the system prompt, read anew by each leg
+	quiet  bool                // what the model says is told to nobody
+	remote *remotetool.Session // tools of MCP servers, while a leg goes on
 }
 
 const (

@@ -24,7 +24,7 @@ type tool struct {
 
 // field is an argument of a tool.
 type field struct {
-	name, kind, description string // kind: string, integer or strings
+	name, kind, description string // kind: string, integer or strings; object: the only one, all of them
 	optional                bool
 }
 
@@ -62,6 +62,9 @@ func (t *tool) schema() json.RawMessage {
 // decodeArguments decodes arguments once and strictly: keys that are unknown, repeat or
 // differ in their letters are refused, so that what is shown is what runs.
 func decodeArguments(raw string, fields []field) (arguments, error) {
+	if len(fields) == 1 && fields[0].kind == "object" {
+		return decodeWhole(raw)
+	}
 	d := json.NewDecoder(strings.NewReader(raw))
 	d.UseNumber()
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
