@@ -275,6 +275,9 @@ func (p *printer) event(e chatbridge.Event) {
 			p.end()
 			p.t.a.printf("\n")
 		}
+		if strings.Contains(e.Text, "MCP server ") {
+			fmt.Fprintf(p.t.a.err, "[%s]\n", visible(e.Text))
+		}
 	case chatbridge.EventDelta:
 		p.printed = true
 		if !p.t.markdown {

@@ -82,9 +82,13 @@ func (c *configFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (an
 			}
 		}
 		return v, nil
-	default:
-		return nil, fmt.Errorf("%s: %s is no value of a flag", c.path, flag.Name)
+	case map[string]any:
+		if flag.Name == "mcp-servers" {
+			text, err := json.Marshal(v)
+			return string(text), err
+		}
 	}
+	return nil, fmt.Errorf("%s: %s is no value of a flag", c.path, flag.Name)
 }
 
 // configPath finds --config among the arguments, which has to be known before they

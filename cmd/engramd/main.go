@@ -55,6 +55,7 @@ type grammar struct {
 	Chat     chatGroup       `cmd:"" help:"Talk with an agent that remembers; list, show, search, export and forget what was said."`
 	Review   reviewGroup     `cmd:"" help:"Plans and proposals of agents that wait for you: list, show, approve, revise."`
 	Verdict  verdictGroup    `cmd:"" help:"Judge what agents planned, proposed and answered."`
+	Models   modelsCommand   `cmd:"" help:"Show which models answer chats, where that is set, and whether they can be reached."`
 	Gate     gateCommand     `cmd:"" help:"Be a scripted model provider, to try an agent against."`
 	Bench    benchCommand    `cmd:"" help:"Measure recall and speed."`
 	Help     helpCommand     `cmd:"" help:"Read the reference of EQL: every clause, function, type and error; how to set up MCP clients, or who makes vectors of texts."`

@@ -15,6 +15,7 @@ type llmFlags struct {
 	BaseURL   string `name:"base-url" help:"Address of the first provider, with /v1 at its end or without." env:"ENGRAM_LLM_BASE_URL" placeholder:"URL"`
 	Wire      string `help:"What the first provider speaks: anthropic or openai." enum:",anthropic,openai" default:"" env:"ENGRAM_LLM_WIRE" placeholder:"WIRE"`
 	Workspace string `help:"Folder of the tools for files and commands; without it they are not offered." placeholder:"DIR"`
+	MCP       string `name:"mcp-servers" help:"MCP servers whose tools the model may call, in the configuration file: name → command or url, env, and tools, the names of those that may be used." placeholder:"JSON"`
 	Phrases   string `help:"Phrase file that distress is told by; without it the one that is built in." env:"ENGRAM_PHRASES" placeholder:"FILE"`
 	Replies   string `help:"Rule file that replies of models have to keep to; without it the one that is built in." env:"ENGRAM_REPLIES" placeholder:"FILE"`
 }
@@ -27,6 +28,14 @@ func (c *llmFlags) options(ctx context.Context, look bool) (chatbridge.Options, 
 	providers, settings, err := chatbridge.Resolve(c.layers())
 	if err != nil {
 		return o, nil, &usageError{err}
+	}
+	if c.MCP != "" {
+		if o.MCP, err = chatbridge.ParseMCPServers([]byte(c.MCP)); err != nil {
+			return o, nil, &usageError{err}
+		}
+		for _, m := range o.MCP {
+			settings = append(settings, chatbridge.Setting{Name: "MCP server " + m.Name, Value: m.String(), Origin: "flag or configuration file"})
+		}
 	}
 	if len(providers) == 0 && look {
 		providers, settings = findOllama(ctx, ollamaBase)
