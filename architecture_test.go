@@ -45,7 +45,7 @@ var owners = map[string]string{
 	"github.com/prometheus/":            "server",
 	"github.com/gorilla/websocket":      "server benchmarks", // the latter as a client
 	"go.opentelemetry.io/":              "server",
-	"github.com/modelcontextprotocol/":  "server",
+	"github.com/modelcontextprotocol/":  "server chatbridge", // the latter as a client
 	"github.com/anthropics/":            "chatbridge",
 	"github.com/openai/":                "chatbridge",
 	"github.com/chzyer/readline":        "cmd",
