@@ -62,12 +62,20 @@ func ReadOnly(argv []string) bool {
 var runners = []string{
 	"sh", "bash", "dash", "zsh", "ksh", "fish", "env", "xargs", "find", "sed", "awk", "gawk", "perl", "python", "python3", "ruby", "node", "npx",
 	"npm", "git", "tar", "docker", "podman", "ssh", "sudo", "su", "doas", "nohup", "setsid", "timeout", "nice", "make", "go", "cargo", "php", "lua",
+	"mawk", "nawk", "pip", "pipx", "uv", "uvx", "bun", "bunx", "deno", "yarn", "pnpm", "gem", "julia", "rscript", "pwsh", "tclsh", "expect", "java", "dotnet", "ghci",
+	"unshare", "chroot", "nsenter", "runuser", "pkexec", "flock", "stdbuf", "ionice", "taskset", "parallel", "entr", "at", "batch", "crontab", "systemd-run",
+	"ld.so", "just", "rake", "gradle", "mvn", "ninja", "cmake", "scp", "sftp", "socat", "nc", "ncat", "openssl", "install", "ln", "chmod", "chown",
 	"vi", "vim", "ed", "less", "man", "curl", "wget", "rsync", "busybox", "strace", "gdb", "script", "watch", "time", "tee", "dd", "rm", "mv", "cp",
 }
 
 // Prefixable tells whether the beginning of a command may be allowed once and for all.
 func Prefixable(prefix []string) bool {
-	return len(prefix) > 0 && !slices.Contains(runners, path.Base(prefix[0]))
+	if len(prefix) == 0 {
+		return false
+	}
+	name := strings.ToLower(path.Base(prefix[0]))
+	plain := strings.TrimRight(name, "0123456789.-") // such as python3.12
+	return name != "" && plain != "" && !slices.Contains(runners, name) && !slices.Contains(runners, plain)
 }
 
 // output keeps the first bytes that are written.
