@@ -179,19 +179,19 @@ func graphCases() []plantedCase {
 	return []plantedCase{
 		{
 			finding: "typed_edge_distribution", setup: []string{"CREATE (:A)-[:RELATD {weight: 0.5}]->(:B)-[:RELATED]->(:C)"},
-			status: "notice", note: "RELATD (1 edges) is one letter off RELATED", healed: "ok",
+			status: "notice", note: "RELATD (1 edge) is one letter off RELATED", healed: "ok",
 		},
 		{
 			finding: "orphans_and_dangling", setup: []string{
 				"CREATE (:Memory {id: 'lone', content: 'the boat leaves the harbour at noon'}), (:Memory {id: 'm1', content: 'a boat in the harbour'})-[:RELATED]->(:Memory {id: 'm2', content: 'tea'})",
 			},
-			status: "notice", ids: []string{"lone"}, note: "No walk reaches or leaves 1 nodes", healed: "ok",
+			status: "notice", ids: []string{"lone"}, note: "No walk reaches or leaves 1 node", healed: "ok",
 		},
 		{
 			finding: "duplicates", setup: []string{
 				"CREATE (:Memory {id: 'd1', content: 'the boat leaves the harbour at noon'}), (:Memory {id: 'd2', content: 'the boat leaves the harbour at noon'}), (:Note {id: 'd3', content: 'the boat leaves the harbour at noon'})",
 			},
-			status: "notice", ids: []string{"d1", "d2"}, note: "2 nodes in 1 groups", healed: "ok",
+			status: "notice", ids: []string{"d1", "d2"}, note: "2 nodes in 1 group", healed: "ok",
 		},
 	}
 }
@@ -295,7 +295,7 @@ func tierCases() []plantedCase {
 		{finding: "tiers_and_decay", setup: []string{"CREATE (:Memory {id: 'm'})"}, status: "ok", note: "No node has a tier"},
 		{
 			finding: "tiers_and_decay", setup: []string{"CREATE (:Memory {id: 'm', content: 'a', tier: 'Working'})"}, status: "ok",
-			note: "1 do not say when they were created", measured: map[string]string{"stuck_working": "null", "without_creation_time": "1"},
+			note: "1 does not say when it was created", measured: map[string]string{"stuck_working": "null", "without_creation_time": "1"},
 		},
 		{
 			finding: "tiers_and_decay",
@@ -309,7 +309,7 @@ func tierCases() []plantedCase {
 				(:Memory {id: 'odd', content: 'b', tier: 'working', created_at: datetime('2026-05-31T00:00Z')}),
 				(:Memory {id: 'mute', tier: 'Canonical', created_at: datetime('2026-05-31T00:00Z')}),
 				(:Memory {id: 'linked', tier: 'Canonical'})-[:RELATED]->(:Topic {id: 'topic'})`},
-			status: "notice", ids: []string{"stuck", "odd", "mute"}, note: "1 Working memories were not used for 30 days", healed: "ok",
+			status: "notice", ids: []string{"stuck", "odd", "mute"}, note: "1 Working memory was not used for 30 days", healed: "ok",
 			measured: map[string]string{"memories": "8", "stuck_working": "1", "never_promoted": "2", "without_creation_time": "1", "held_back": "0"},
 		},
 	}
@@ -332,7 +332,7 @@ func valueCases() []plantedCase {
 	return []plantedCase{
 		{
 			finding: "value_execution_consistency", setup: []string{predictions(29), "CREATE (:Value {id: 'v'})"}, status: "deferred",
-			note: "There are 29 predictions, and it takes 30", measured: map[string]string{"predictions": "29"},
+			note: "It takes 30 predictions, of which there are 29", measured: map[string]string{"predictions": "29"},
 		},
 		{
 			finding: "value_execution_consistency", setup: values, status: "notice", ids: []string{"broken", "idle", "failed", "unknown"},
@@ -414,7 +414,7 @@ func driftCases() []plantedCase {
 				"CREATE (:Order {userId: 1, total: 5})", "CREATE (:Order {user_id: 2, totals: 5, total: 6})",
 				"MATCH (o:Order) RETURN o.userId, o.user_id, o.total, o.totals",
 			},
-			status: "notice", note: "1 names are read whose producer seems to have moved",
+			status: "notice", note: "1 name is read whose producer seems to have moved",
 			parts: []string{"moved: property userId (1): last written at transaction 2; it differs by hyphens or underscores from user_id, written since transaction 3"},
 		},
 		{
@@ -422,7 +422,7 @@ func driftCases() []plantedCase {
 				"CREATE CONSTRAINT FOR (p:Person) REQUIRE p.email IS UNIQUE", "CREATE (:Person {email: 'a'}), (:Firm {email: 'b'}), (:Person:Firm {email: 'c'})",
 				"MATCH (p:Person) RETURN p.email", "MATCH (f:Firm) RETURN f.email", "MATCH (b:Person:Firm) RETURN b.email", "MATCH (x) RETURN x.email",
 			},
-			status: "notice", note: "1 accesses go past the labels", parts: []string{"past owner: Firm.email (2): a constraint declares it for Person"},
+			status: "notice", note: "1 access goes past the labels", parts: []string{"past owner: Firm.email (2): a constraint declares it for Person"},
 		},
 	}
 }
@@ -445,7 +445,7 @@ func provenanceCases() []plantedCase {
 				(:Verdict {id: 'alone'})-[:RELATED]->(:Verdict {id: 'alone too'})`,
 			},
 			status: "notice", ids: []string{"silent", "blank", "number", "torn", "lost", "odd", "bare", "alone", "alone too"},
-			note: "3 memories say it in a way that cannot be read; 1 do not say where they come from", measured: map[string]string{
+			note: "3 memories say it in a way that cannot be read; 1 does not say where it comes from", measured: map[string]string{
 				"memories": "7", "present": "3", "absent": "1", "unreadable": "3", "receipts": "4", "receipts_unreadable": "2",
 				"receipts_pointing_nowhere": "1", "verdicts_without_candidate": "2",
 			},

@@ -8,20 +8,20 @@ func shapeCases() []plantedCase {
 			finding: "typed_edge_distribution",
 			setup: []string{`CREATE (a:Note {id: 'a'})-[:related {id: 'e1', weight: 0.5}]->(b:Note {id: 'b'}), (a)-[:RELATED]->(b), (b)-[:` + "`WORKS-AT`" + `]->(a),
 				(a)-[:WORKS_AT]->(b), (b)-[:WORKS_AT]->(a), (a)-[:KNEADS]->(b)`},
-			status: "notice", note: "Probably the same: WORKS-AT (1 edges) differs by hyphens or underscores from WORKS_AT; related (1 edges) differs by case from RELATED.",
+			status: "notice", note: "Probably the same: WORKS-AT (1 edge) differs by hyphens or underscores from WORKS_AT; related (1 edge) differs by case from RELATED.",
 			healed: "ok",
 		},
 		{
 			finding: "orphans_and_dangling",
 			setup: []string{`CREATE (:Note {id: 'a', content: 'trains run to the harbour'})-[:RELATED]->(:Note {id: 'b', content: 'the harbour is closed in winter'}),
 				(:Note {id: 'o\'clock', content: 'the harbour, at nine o\'clock'})`},
-			status: "notice", ids: []string{"o'clock"}, note: "No walk reaches or leaves 1 nodes", healed: "ok",
+			status: "notice", ids: []string{"o'clock"}, note: "No walk reaches or leaves 1 node", healed: "ok",
 		},
 		{
 			finding: "duplicates",
 			setup: []string{`CREATE (:Note {id: 'a', content: 'She plays the piano'}), (:Note {id: 'b', content: 'She plays the piano'}), (:Note {id: 'c', content: 'she plays: the piano!'}),
 				(:Lesson {id: 'd', content: 'She plays the piano'}), (:Note {id: 'e', content: 'She plays the violin'})`},
-			status: "notice", ids: []string{"a", "b", "c"}, note: "3 nodes in 1 groups", healed: "ok",
+			status: "notice", ids: []string{"a", "b", "c"}, note: "3 nodes in 1 group", healed: "ok",
 		},
 		{
 			finding: "components_and_hubs", setup: []string{"CREATE (h:Note {id: 'hub'}), (:Note {id: 'alone'}) WITH h UNWIND range(1, 1025) AS i CREATE (:Note {id: 'n' + i})-[:RELATED]->(h)"},
@@ -34,7 +34,7 @@ func shapeCases() []plantedCase {
 		},
 		{
 			finding: "embedding_coverage", setup: []string{"CREATE (:Note {id: 'a', content: 'a garden by the river'}), (:Note {id: 'b', content: 'xqzt'}), (:Note {id: 'c'})"},
-			status: "ok", note: "1 have no word that the model knows", measured: map[string]string{"texts": "2", "with_vector": "1", "without_meaning": "1", "without_text": "1"},
+			status: "ok", note: "1 has no word that the model knows", measured: map[string]string{"texts": "2", "with_vector": "1", "without_meaning": "1", "without_text": "1"},
 		},
 	}
 }

@@ -104,7 +104,8 @@ func (s *state) remoteTools() []tool {
 	var out []tool
 	for _, t := range s.remote.Tools {
 		out = append(out, tool{
-			t.Offered, t.Description, []field{{kind: "object"}},
+			t.Offered, t.Description,
+			[]field{{kind: "object"}},
 			func(_ context.Context, _ *Bridge, d *decision) error {
 				d.tier = TierEscalate
 				sum := sha256.Sum256([]byte(encoded([]any{t.Server.Hash(), t.Name, t.Description, t.Schema})))

@@ -169,8 +169,10 @@ func TestMCPServerThatIsDead(t *testing.T) {
 	gone.Close()
 	w.o.MCPTime = 500 * time.Millisecond
 	w.o.MCP = []chatbridge.MCPServer{
-		{Name: "a-missing", Command: []string{"no-such-program"}, Tools: []string{"x"}}, {Name: "b-mute", Command: []string{"true"}, Tools: []string{"x"}},
-		{Name: "c-gone", URL: gone.URL, Tools: []string{"x"}}, {Name: "d-hangs", Command: []string{"sleep", "600"}, Tools: []string{"x"}},
+		{Name: "a-missing", Command: []string{"no-such-program"}, Tools: []string{"x"}},
+		{Name: "b-mute", Command: []string{"true"}, Tools: []string{"x"}},
+		{Name: "c-gone", URL: gone.URL, Tools: []string{"x"}},
+		{Name: "d-hangs", Command: []string{"sleep", "600"}, Tools: []string{"x"}},
 	}
 	b := w.bridge()
 	out := w.send(b, chatbridge.Message{Text: "GATE-MCP"})
