@@ -171,7 +171,7 @@ func (b *Bridge) perform(ctx context.Context, run *Run, s *state) error {
 		case d.problem != "":
 			used.Status, used.Result = "failed", d.problem
 		default:
-			used.run(ctx, b, &d)
+			used.run(s.withOrigin(ctx), b, &d)
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -66,7 +66,7 @@ SET c.status = 'forgotten', c.forgotten_at = coalesce(c.forgotten_at, $now), c.f
 	eqlForgotten = `MATCH (c:Conversation) WHERE c.rounds IS NOT NULL AND coalesce(c.status, '') = 'forgotten' AND ($before IS NULL OR c.forgotten_at < $before)
 RETURN c.id AS id ORDER BY id LIMIT $limit`
 	eqlPurging = `MATCH (c:Conversation {id: $id}) SET c.status = 'forgotten', c.purging = true RETURN c.id AS id`
-	eqlUnwrite = `MATCH (m:Memory {id: $memory}) WHERE m.content = $text AND m.origin = 'model' DETACH DELETE m RETURN count(m) AS n`
+	eqlUnwrite = `MATCH (m:Memory {id: $memory}) WHERE m.content = $text AND m.origin IN ['model', 'tool'] DETACH DELETE m RETURN count(m) AS n`
 	// What hangs on what hangs on a conversation goes first, so that a purge that is cut
 	// off can be made again.
 	eqlPurgeFar = `MATCH (:Conversation {id: $id})-->(:Run|Turn)-->(n) WHERE any(l IN labels(n) WHERE l IN $own) WITH DISTINCT n LIMIT $limit

@@ -94,7 +94,8 @@ func looksAtRemembering(_ context.Context, _ *Bridge, d *decision) error {
 }
 
 func rememberIt(ctx context.Context, b *Bridge, a arguments) (string, error) {
-	row, err := b.one(ctx, "the memory", `REMEMBER $text {origin: 'model'} ALONE AS m RETURN m.id AS id, created`, map[string]any{"text": a.text("text")})
+	origin, _ := ctx.Value(originKey{}).(string)
+	row, err := b.one(ctx, "the memory", `REMEMBER $text {origin: $origin} ALONE AS m RETURN m.id AS id, created`, map[string]any{"text": a.text("text"), "origin": origin})
 	if err != nil {
 		return "", err
 	}
@@ -102,6 +103,38 @@ func rememberIt(ctx context.Context, b *Bridge, a arguments) (string, error) {
 		return "It was known already, as " + text(row[0]) + ".", nil
 	}
 	return rememberedAs + text(row[0]) + ".", nil
+}
+
+// originKey is of the origin of what a call remembers.
+type originKey struct{}
+
+// withOrigin tells a call what the origin is of what it remembers: tool, once something
+// from outside was read in the run, else model.
+func (s *state) withOrigin(ctx context.Context) context.Context {
+	origin := "model"
+	if s.fromOutside() {
+		origin = "tool"
+	}
+	return context.WithValue(ctx, originKey{}, origin)
+}
+
+// fromOutside tells whether the run has read what neither a person nor the model said:
+// files, pages, commands, other servers, or memories of such an origin.
+func (s *state) fromOutside() bool {
+	for _, u := range s.Used {
+		switch u.Name {
+		case "remember", "link":
+		case "recall", "query", "browse":
+			if strings.Contains(u.Result, ", from tool") {
+				return true
+			}
+		default:
+			if u.Status == "ok" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // rememberedAs begins what remember answers where a memory is new; its id follows.
@@ -145,7 +178,7 @@ func browse(ctx context.Context, b *Bridge, a arguments) (string, error) {
 	case section == "":
 		statement = `MATCH (n) UNWIND labels(n) AS section RETURN section AS path, count(n) AS nodes ORDER BY path`
 	case !deep:
-		statement = `MATCH (n) WHERE $section IN labels(n) RETURN $section + '/' + n.id AS path, left(coalesce(n.content, n.name, n.title, n.text, ''), 120) AS begins ORDER BY path LIMIT $limit`
+		statement = `MATCH (n) WHERE $section IN labels(n) RETURN $section + '/' + n.id AS path, coalesce(n.content, n.name, n.title, n.text, '') AS begins ORDER BY path LIMIT $limit`
 	default:
 		statement = `MATCH (n {id: $id}) WHERE $section IN labels(n) OPTIONAL MATCH (n)-[r]-(o)
 RETURN properties(n) AS content, type(r) AS link, labels(o)[0] + '/' + o.id AS path LIMIT $limit`
@@ -163,6 +196,20 @@ RETURN properties(n) AS content, type(r) AS link, labels(o)[0] + '/' + o.id AS p
 	more := ""
 	if section != "" && len(res.Rows) > browsed {
 		res.Rows, more = res.Rows[:browsed], "[there is more: ask for it by query or recall]\n"
+	}
+	if section != "" && !deep {
+		if more != "" {
+			count, err := b.o.Memory.Read(ctx, `MATCH (n) WHERE $section IN labels(n) RETURN count(n) AS nodes`, map[string]any{"section": section})
+			if err != nil {
+				return "", err
+			}
+			if len(count.Rows) > 0 {
+				more = fmt.Sprintf("[%d of %s nodes are shown: ask for the others by query or recall]\n", browsed, plainText(count.Rows[0][0]))
+			}
+		}
+		for _, row := range res.Rows {
+			row[1] = strings.ReplaceAll(box.Cut(text(row[1]), 120), "\n", " ")
+		}
 	}
 	if deep {
 		content := plainText(res.Rows[0][0])
