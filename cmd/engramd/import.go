@@ -19,7 +19,7 @@ import (
 
 type importCommand struct {
 	Paths   []string `arg:"" help:"A file, - for standard input, or a folder; of a graph in CSV a file of nodes and then one of edges." placeholder:"FILE" name:"file"`
-	Format  string   `help:"How it is written; without it found by the content: ${formats}." placeholder:"NAME"`
+	Format  string   `help:"How it is written; without it found by the content: ${formats}." placeholder:"NAME" complete:"jsonl,memories,csv,cypher,memory,backup,openai,anthropic,markdown"`
 	Links   string   `help:"A file of links between the memories (.jsonl with a, b, type, weight)." placeholder:"FILE"`
 	Split   string   `help:"A namespace for each conversation, or a node for each heading of Markdown: ${enum}." enum:"none,conversation,heading" default:"none"`
 	DryRun  bool     `help:"Read and compare everything, and write nothing." name:"dry-run"`

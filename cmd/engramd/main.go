@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"engram"
+	"engram/cmd/engramd/internal/shellcomplete"
 )
 
 func main() { os.Exit(process()) }
@@ -59,6 +60,7 @@ type grammar struct {
 	Gate     gateCommand     `cmd:"" help:"Be a scripted model provider, to try an agent against."`
 	Bench    benchCommand    `cmd:"" help:"Measure recall and speed."`
 	Help     helpCommand     `cmd:"" help:"Read the reference of EQL: every clause, function, type and error; how to set up MCP clients, or who makes vectors of texts."`
+	Complete completeCommand `cmd:"" name:"completion" help:"Print a script by which bash, zsh or fish completes commands and flags."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
@@ -81,6 +83,11 @@ type app struct {
 // exit is how the parser ends the run early, as for --help.
 type exit int
 
+// grammarVars are what tags of the grammar name.
+func grammarVars() kong.Vars {
+	return kong.Vars{"formats": strings.Join(importer.Formats(), ", "), "export_formats": strings.Join(exporter.Formats(), ", ")}
+}
+
 // run is the whole program: it never ends the process.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) (code int) {
 	defer func() {
@@ -94,10 +101,13 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 			panic(r)
 		}
 	}()
+	if len(args) > 0 && args[0] == shellcomplete.Command {
+		return offer(args[1:], out, errOut)
+	}
 	var g grammar
 	options := []kong.Option{
 		kong.Name("engramd"), kong.Description(description),
-		kong.Vars{"formats": strings.Join(importer.Formats(), ", "), "export_formats": strings.Join(exporter.Formats(), ", ")},
+		grammarVars(),
 		kong.Writers(out, errOut),
 		kong.Exit(func(code int) { panic(exit(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),

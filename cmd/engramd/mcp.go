@@ -23,7 +23,7 @@ const ownerWait = 10 * time.Second
 
 type mcpCommand struct {
 	Tools    []string `help:"Tools to offer: default, all, or names. Repeatable." placeholder:"NAME,..."`
-	Compat   string   `help:"Be a drop-in for another server: memory, the reference memory server." placeholder:"NAME"`
+	Compat   string   `help:"Be a drop-in for another server: memory, the reference memory server." placeholder:"NAME" complete:"memory"`
 	ReadOnly bool     `help:"Offer no tool that writes."`
 }
 

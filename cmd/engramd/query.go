@@ -11,7 +11,7 @@ import (
 // outputFlags choose how rows are printed.
 type outputFlags struct {
 	JSON   bool   `help:"Print one JSON object a row (the same as --format json)."`
-	Format string `help:"How to print rows: table (the default), json or csv." placeholder:"FORMAT"`
+	Format string `help:"How to print rows: table (the default), json or csv." placeholder:"FORMAT" complete:"table,json,csv"`
 }
 
 // Validate is called by the parser.

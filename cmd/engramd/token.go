@@ -33,7 +33,7 @@ Examples:
 
 type tokenCreate struct {
 	Name    string        `arg:"" help:"Its name."`
-	Scope   []string      `help:"What it allows: read, write, chat, run-commands, admin. Repeatable, or with commas." required:"" placeholder:"SCOPE,..."`
+	Scope   []string      `help:"What it allows: read, write, chat, run-commands, admin. Repeatable, or with commas." required:"" placeholder:"SCOPE,..." complete:"read,write,chat,run-commands,admin"`
 	Only    []string      `help:"A namespace it is for; without it all. Repeatable." placeholder:"NAMESPACE" sep:"none"`
 	Expires time.Duration `help:"How long it works, such as 720h; without it, until it is revoked." placeholder:"DURATION"`
 }
