@@ -17,8 +17,8 @@ import (
 
 const (
 	killRounds   = 200
-	killAcks     = 500 // acknowledged transactions in a round, before the kill
-	killSlack    = 200 // the kill comes within so many more
+	killAcks     = 100 // acknowledged transactions in a round, before the kill; fivefold with ENGRAM_LONG
+	killSlack    = 100 // the kill comes within so many more
 	roundsPerDir = 25
 	minInside    = 50                   // kills that hit a transaction on its way
 	maxDelay     = 2 * time.Millisecond // from the begin of a transaction to the kill
@@ -32,6 +32,10 @@ func TestKill(t *testing.T) {
 	if testing.Short() {
 		rounds = 10
 	}
+	acks := killAcks
+	if os.Getenv("ENGRAM_LONG") != "" {
+		acks *= 5
+	}
 	const seed = 1
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -42,8 +46,8 @@ func TestKill(t *testing.T) {
 			dir = t.TempDir()
 		}
 		k := killRound{dir: dir, name: fmt.Sprintf("r%d", round), file: filepath.Join(t.TempDir(), "memories.jsonl")}
-		k.write(t, killAcks+killSlack+100)
-		k.run(t, killAcks+random.IntN(killSlack), time.Duration(random.IntN(int(maxDelay))))
+		k.write(t, acks+killSlack+100)
+		k.run(t, acks+random.IntN(killSlack), time.Duration(random.IntN(int(maxDelay))))
 		k.verify(t)
 		if k.inside {
 			inside++
