@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/alecthomas/kong"
 )
 
 var curlLine = regexp.MustCompile(`(?m)^curl -s(?: --retry 5 --retry-connrefused)? \$URL(\S+)(?: -H "\$AUTH")?(?: --json '([^']*)')?$`)
@@ -78,6 +80,28 @@ func TestHelpServerNamesRoutes(t *testing.T) {
 		if !strings.Contains(help, name) && name != "ENGRAM_TOKEN" {
 			t.Errorf("engramd serve does not read %s", name)
 		}
+	}
+	unit := regexp.MustCompile(`(?m)^ExecStart=\S*/engramd (.*)$`).FindSubmatch(page)
+	if unit == nil {
+		t.Fatal("the page shows no systemd unit")
+	}
+	parser, err := kong.New(&grammar{}, kong.Name("engramd"), grammarVars())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse(strings.Fields(string(unit[1]))); err != nil {
+		t.Errorf("what the systemd unit starts: %v", err)
+	}
+	settings := regexp.MustCompile("(?s)`(\\{\"listen\".*?\\})`").FindSubmatch(page)
+	if settings == nil {
+		t.Fatal("the page shows no settings file")
+	}
+	file := filepath.Join(t.TempDir(), "settings.json")
+	if err := os.WriteFile(file, settings[1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := command("", "--config", file, "version"); code != exitOK {
+		t.Errorf("the settings file: %d %s", code, errs)
 	}
 	if code, out, _ := command("", "help", "server"); code != 0 || out != string(page) {
 		t.Errorf("engramd help server: %d", code)
