@@ -141,6 +141,7 @@ func (b *Bridge) screen(ctx context.Context, s *state, words string) (message st
 	if len(res.Rows) > 0 {
 		earlier, _ = res.Rows[0][0].(int64)
 	}
+	s.Rang = s.Rang || bell["kind"] == bellSoft
 	if bell["kind"] == bellSoft || earlier > 0 {
 		s.Guidance, s.Bell = b.phrases.Guidance, true
 		if s.Messages != nil && !strings.Contains(s.System, s.Guidance) { // the run began before

@@ -27,6 +27,7 @@ type state struct {
 	Said         string            `json:"-"` // by a person, since the last leg
 	Guidance     string            `json:"-"`
 	Bell         bool              `json:"bell,omitempty"` // it rings: deltas wait for the validated text
+	Rang         bool              `json:"rang,omitempty"` // what was said in this run rang it
 	Window       []turn            `json:"-"`              // what was said before
 	Messages     []json.RawMessage `json:"messages"`
 	Calls        []wire.Call       `json:"calls,omitempty"`    // of the last reply
@@ -86,10 +87,12 @@ r.prompt = CASE WHEN $forget THEN null ELSE r.prompt END REMOVE r.state, r.call_
 	eqlEnded = ` WITH r OPTIONAL MATCH (c:Conversation {id: r.conversation}) WHERE c.holder = r.id REMOVE c.holder, c.held_until RETURN r.id AS id`
 	eqlTurns = `MATCH (c:Conversation {id: $id})-[:CONTAINS]->(t:Turn) RETURN t.role AS role, t.text AS text, t.receipt AS receipt, t.number AS number
 ORDER BY t.number DESC LIMIT $limit`
+	eqlRangTurns = `MATCH (c:Conversation {id: $id})-[:CONTAINS]->(t:Turn) WHERE t.rang AND t.number < $before
+RETURN t.role AS role, t.text AS text, t.receipt AS receipt, t.number AS number ORDER BY t.number DESC LIMIT $limit`
 	eqlRecord = `MATCH (c:Conversation {id: $id})
-CREATE (c)-[:CONTAINS]->(u:Turn {id: $user, role: 'user', text: $prompt, number: $number, created_at: $now, origin: 'user'}),
+CREATE (c)-[:CONTAINS]->(u:Turn {id: $user, role: 'user', text: $prompt, number: $number, created_at: $now, origin: 'user', rang: $rang}),
 (c)-[:CONTAINS]->(a:Turn {id: $assistant, role: 'assistant', text: $reply, number: $number + 1, created_at: $now, origin: 'model',
- receipt: $receipt, tools: $tools, sources: $sources}), (u)-[:TEMPORALLY_PRECEDES]->(a)
+ receipt: $receipt, tools: $tools, sources: $sources, rang: $rang}), (u)-[:TEMPORALLY_PRECEDES]->(a)
 WITH u, a MATCH (r:Run {id: $run}) CREATE (a)-[:PRODUCED_BY]->(r)
 RETURN a.id AS id`
 	eqlPrecedes = `MATCH (p:Turn {id: $previous}) MATCH (u:Turn {id: $user}) CREATE (p)-[:TEMPORALLY_PRECEDES]->(u)`

@@ -16,23 +16,40 @@ type turn struct {
 	Number              int64
 }
 
+// maxRang bounds how many turns that rang stay in a window whatever is trimmed: 400, the
+// latest ones.
+const maxRang = 400
+
 // window is what a conversation reads of itself, oldest first: the one rule for
-// everything that looks at a conversation. It begins with a person.
+// everything that looks at a conversation. It begins with a person. What is older than
+// the newest turns is left out, but for what rang a bell and its answer.
 func (b *Bridge) window(ctx context.Context, conversation string) ([]turn, error) {
-	res, err := b.o.Memory.Read(ctx, eqlTurns, map[string]any{"id": conversation, "limit": int64(2 * b.o.Limits.Window)})
+	newest := int64(2 * b.o.Limits.Window)
+	res, err := b.o.Memory.Read(ctx, eqlTurns, map[string]any{"id": conversation, "limit": newest})
 	if err != nil {
 		return nil, err
 	}
-	var out []turn
-	for _, row := range res.Rows {
-		n, _ := row[3].(int64)
-		out = append(out, turn{text(row[0]), text(row[1]), text(row[2]), n})
+	out := turnsOf(res)
+	if int64(len(out)) == newest && out[newest-1].Number > 1 {
+		if res, err = b.o.Memory.Read(ctx, eqlRangTurns, map[string]any{"id": conversation, "before": out[newest-1].Number, "limit": int64(maxRang)}); err != nil {
+			return nil, err
+		}
+		out = append(out, turnsOf(res)...)
 	}
 	slices.Reverse(out)
 	for len(out) > 0 && out[0].Role != "user" {
 		out = out[1:]
 	}
 	return out, nil
+}
+
+func turnsOf(res Result) []turn {
+	var out []turn
+	for _, row := range res.Rows {
+		n, _ := row[3].(int64)
+		out = append(out, turn{text(row[0]), text(row[1]), text(row[2]), n})
+	}
+	return out
 }
 
 // prepare makes the system prompt and reads the window.
@@ -101,10 +118,14 @@ func (b *Bridge) record(ctx context.Context, s *state, reply string) error {
 	for i, u := range s.Sources {
 		sources[i] = u
 	}
-	_, err = b.one(after, "the answer", eqlRecord, map[string]any{
+	params := map[string]any{
 		"id": s.Conversation, "run": s.ID, "user": id(number), "assistant": id(number + 1), "prompt": s.Prompt, "reply": reply, "number": number,
-		"receipt": receipt(s), "tools": tools, "sources": sources, "now": b.o.Now(),
-	})
+		"receipt": receipt(s), "tools": tools, "sources": sources, "now": b.o.Now(), "rang": nil,
+	}
+	if s.Rang {
+		params["rang"] = true
+	}
+	_, err = b.one(after, "the answer", eqlRecord, params)
 	if err != nil || number == 1 {
 		return err
 	}
