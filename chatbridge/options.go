@@ -66,6 +66,9 @@ type Limits struct {
 	Attempts  int
 	// Window is how many turns of a conversation the model sees. Default 20.
 	Window int
+	// Preload bounds what of memory is told as a conversation begins, in tokens, by an
+	// estimate of four bytes each. Default 4,000.
+	Preload int
 }
 
 // Options of a Bridge.
@@ -99,6 +102,9 @@ type Options struct {
 	NoStream bool
 	// NoTitles asks no model for titles: the first words are those of conversations.
 	NoTitles bool
+	// NoPreload tells the model nothing of memory as a conversation begins: it then knows
+	// what its tools find.
+	NoPreload bool
 	// WebSearch offers the provider's own search, where its wire has one.
 	WebSearch bool
 	// Now is the clock, NewID makes names that are not used twice. nil: the system's.
@@ -151,6 +157,7 @@ func New(o Options) (*Bridge, error) {
 	fill(&o.Limits.Revisions, 8)
 	fill(&o.Limits.Attempts, 4)
 	fill(&o.Limits.Window, 20)
+	fill(&o.Limits.Preload, 4_000)
 	if o.CommandTime <= 0 {
 		o.CommandTime = time.Minute
 	}

@@ -26,9 +26,10 @@ type state struct {
 	System       string            `json:"system"`
 	Said         string            `json:"-"` // by a person, since the last leg
 	Guidance     string            `json:"-"`
-	Bell         bool              `json:"bell,omitempty"` // it rings: deltas wait for the validated text
-	Rang         bool              `json:"rang,omitempty"` // what was said in this run rang it
-	Window       []turn            `json:"-"`              // what was said before
+	Bell         bool              `json:"bell,omitempty"`    // it rings: deltas wait for the validated text
+	Preload      int               `json:"preload,omitempty"` // bytes of System that tell what memory holds
+	Rang         bool              `json:"rang,omitempty"`    // what was said in this run rang it
+	Window       []turn            `json:"-"`                 // what was said before
 	Messages     []json.RawMessage `json:"messages"`
 	Calls        []wire.Call       `json:"calls,omitempty"`    // of the last reply
 	Results      []wire.Result     `json:"results,omitempty"`  // of those that are answered

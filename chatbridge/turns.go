@@ -67,6 +67,14 @@ func (b *Bridge) prepare(ctx context.Context, s *state) error {
 	if b.files != nil && !s.NoTools {
 		fmt.Fprintf(&p, "The workspace is %s; paths are relative to it.\n", b.files.Dir())
 	}
+	if len(s.Window) == 0 && !b.o.NoPreload {
+		held, err := b.preload(ctx, s.Prompt)
+		if err != nil {
+			return err
+		}
+		p.WriteString(held)
+		s.Preload = len(held)
+	}
 	if s.Guidance != "" {
 		p.WriteString(s.Guidance + "\n")
 	}
