@@ -138,6 +138,7 @@ func (b *Bridge) loop(ctx context.Context, run *Run, s *state) (string, error) {
 	if err := b.aside(ctx, s); err != nil {
 		return "", err
 	}
+	s.aside += b.identity(s)
 	for {
 		if err := b.perform(ctx, run, s); err != nil {
 			return "", err

@@ -102,6 +102,9 @@ type Options struct {
 	NoStream bool
 	// NoTitles asks no model for titles: the first words are those of conversations.
 	NoTitles bool
+	// Operator is told to the model where a run is offered tools for files or commands, and
+	// nowhere else. nil: the user, home folder and machine of this process.
+	Operator *Operator
 	// NoPreload tells the model nothing of memory as a conversation begins: it then knows
 	// what its tools find.
 	NoPreload bool
@@ -172,6 +175,9 @@ func New(o Options) (*Bridge, error) {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Operator == nil {
+		o.Operator = thisOperator()
 	}
 	b := &Bridge{o: o, fetch: &box.Fetcher{Allow: o.AllowAddresses}, live: map[string]*Run{}, hold: holdTime, watch: watchers{}}
 	if err := b.readSafety(o); err != nil {
