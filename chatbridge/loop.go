@@ -51,6 +51,9 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 		if rang = message != ""; rang {
 			return message, b.unsaid(ctx, run, s)
 		}
+		if err := b.layers(ctx, s); err != nil {
+			return "", err
+		}
 		if len(b.wires) == 0 {
 			return b.fromMemory(ctx, run, s)
 		}

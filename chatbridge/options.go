@@ -96,6 +96,12 @@ type Options struct {
 	// Validation is the rule file that replies of models have to keep to. nil: the one that
 	// is built in. With one that cannot be read, messages are refused.
 	Validation []byte
+	// Continuity is the file that the status and the register of a conversation are told
+	// by. nil: the one that is built in. With one that cannot be read, messages are refused.
+	Continuity []byte
+	// Steward is the file of what the steward says and tells good news by. nil: the one
+	// that is built in. With one that cannot be read, messages are refused.
+	Steward []byte
 	// CommandTime bounds one command. 0: 60 s.
 	CommandTime time.Duration
 	// NoStream asks providers for whole replies.
@@ -124,6 +130,8 @@ type Bridge struct {
 	// phrases are nil in safe mode, for the reason that unsafe tells.
 	phrases *phraseFile
 	rules   *replyRules
+	manners *continuityFile
+	notes   *stewardFile
 	unsafe  error
 	files   *box.Files
 	mcp     []remotetool.Server

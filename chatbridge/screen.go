@@ -62,6 +62,18 @@ func (b *Bridge) readSafety(o Options) (err error) {
 	if b.rules, err = parseValidation(o.Validation); err != nil {
 		return fmt.Errorf("the rule file for replies cannot be read: %w", err)
 	}
+	if o.Continuity == nil {
+		o.Continuity = defaultContinuity
+	}
+	if b.manners, err = parseContinuity(o.Continuity); err != nil {
+		return fmt.Errorf("the file of statuses and registers cannot be read: %w", err)
+	}
+	if o.Steward == nil {
+		o.Steward = defaultSteward
+	}
+	if b.notes, err = parseSteward(o.Steward); err != nil {
+		return fmt.Errorf("the file of notes and good news cannot be read: %w", err)
+	}
 	return nil
 }
 
@@ -143,8 +155,9 @@ func (b *Bridge) screen(ctx context.Context, s *state, words string) (message st
 	}
 	s.Rang = s.Rang || bell["kind"] == bellSoft
 	if bell["kind"] == bellSoft || earlier > 0 {
+		given := s.Bell // the text does not tell: an imprint may say the same
 		s.Guidance, s.Bell = b.phrases.Guidance, true
-		if s.Messages != nil && !strings.Contains(s.System, s.Guidance) { // the run began before
+		if s.Messages != nil && !given { // the run began before
 			s.System += "\n" + s.Guidance
 		}
 	}

@@ -28,6 +28,13 @@ type Message struct {
 	// checker judge its reasoning, until a person approves. It needs a model, and
 	// excludes Plan.
 	Proposal []Rule
+	// Mission is what the conversation that the message begins is for, up to 1,000 bytes.
+	// Later messages may only say the same. Empty: the first message is the mission, unless
+	// it tells of distress.
+	Mission string
+	// Imprint is the name of a layer of kind 3 whose nodes Voice and Domain colour the
+	// answer to this message. Empty: none does.
+	Imprint string
 	// Owner of a conversation that the message begins; see Bridge.Owner. Empty: nobody.
 	Owner string
 }
@@ -59,7 +66,7 @@ type Answer struct {
 // Refusal is an answer or a message that cannot be taken. Nothing was changed.
 type Refusal struct {
 	// Code is busy, pending, unknown_call, used_call, ambiguous, changed, invalid, closed,
-	// safe_mode, unknown_conversation, forgotten or no_model.
+	// safe_mode, unknown_conversation, unknown_imprint, forgotten or no_model.
 	Code string
 	Text string
 }
@@ -90,8 +97,8 @@ func (b *Bridge) Send(ctx context.Context, m Message) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &state{ID: run.ID, Conversation: m.Conversation, Prompt: m.Text, Said: m.Text, AskAll: m.AskAll, NoTools: m.NoTools, Without: m.Without, Steering: steering}
-	if err := b.begin(ctx, run, s, m.Owner); err != nil {
+	s := &state{ID: run.ID, Conversation: m.Conversation, Prompt: m.Text, Said: m.Text, AskAll: m.AskAll, NoTools: m.NoTools, Without: m.Without, Steering: steering, Mission: m.Mission}
+	if err := b.begin(ctx, run, s, &m); err != nil {
 		b.release(run)
 		return nil, err
 	}
@@ -104,11 +111,17 @@ func (b *Bridge) safeMode() error {
 	return refuse("safe_mode", "chat is off: %v; memory works on", b.unsafe)
 }
 
-func (b *Bridge) begin(ctx context.Context, run *Run, s *state, owner string) error {
+func (b *Bridge) begin(ctx context.Context, run *Run, s *state, m *Message) error {
 	if err := b.reachable(ctx, s.Conversation); err != nil {
 		return err
 	}
-	if _, _, err := b.ledgerOf(ctx, s.Conversation, owner); err != nil {
+	if err := b.setOut(ctx, s); err != nil {
+		return err
+	}
+	if err := b.overlay(ctx, s, m.Imprint); err != nil {
+		return err
+	}
+	if _, _, err := b.ledgerOf(ctx, s.Conversation, m.Owner); err != nil {
 		return err
 	}
 	if err := b.holdConversation(ctx, run); err != nil {

@@ -30,6 +30,9 @@ type state struct {
 	Preload      int               `json:"preload,omitempty"` // bytes of System that tell what memory holds
 	Rang         bool              `json:"rang,omitempty"`    // what was said in this run rang it
 	Window       []turn            `json:"-"`                 // what was said before
+	Layers       string            `json:"-"`                 // what they tell the model
+	Mission      string            `json:"-"`                 // that the message sets
+	Overlay      string            `json:"-"`                 // the imprint that the message names
 	Messages     []json.RawMessage `json:"messages"`
 	Calls        []wire.Call       `json:"calls,omitempty"`    // of the last reply
 	Results      []wire.Result     `json:"results,omitempty"`  // of those that are answered

@@ -78,6 +78,7 @@ func (b *Bridge) prepare(ctx context.Context, s *state) error {
 	if s.Guidance != "" {
 		p.WriteString(s.Guidance + "\n")
 	}
+	p.WriteString(s.Layers)
 	p.WriteString(s.Steering.guidance())
 	for _, t := range s.Window {
 		if t.Receipt != "" {

@@ -33,6 +33,8 @@ type chatCommand struct {
 	List         bool   `help:"List the conversations, and end."`
 	JSON         bool   `help:"Print the outcome as JSON; with a text."`
 	Plan         bool   `help:"Have the model propose a plan first; nothing above reading runs before you approve it."`
+	Imprint      string `help:"Name of a layer of kind 3 whose voice and domain colour the answers; without it none does." placeholder:"NAME"`
+	Mission      string `help:"What the conversation that begins is for; without it the first message says so." placeholder:"WORDS"`
 	Propose      string `help:"Have a maker propose something whose numbers keep to the rules of this file, and a checker judge it: see engramd help review." placeholder:"FILE"`
 }
 
@@ -50,6 +52,10 @@ closing the window deny and end the answer. Where input is no terminal, its end 
 The memory may be a server's, by its address or --data URL, with its token in ENGRAM_TOKEN or ENGRAM_TOKEN_FILE: what is remembered
 and the conversation are there; model, workspace and commands are on this machine.
 
+A conversation has a mission, which --mission or the first message gives, a status and a register, which the model is told.
+--imprint NAME gives answers a voice and a subject: those of the nodes Voice and Domain of the layer NAME, made by
+CREATE LAYER NAME {kind: 3} and CREATE (:Voice {layer: 'NAME', content: 'Speak like a captain.'}). It never replaces what is said for safety.
+
 While it answers, Ctrl-C cancels the answer, a second one leaves. Answers are shown as Markdown in a terminal; --plain prints them as
 they are written. :help lists the commands inside.
 
@@ -60,6 +66,7 @@ Examples:
   engramd chat --provider test --base-url http://127.0.0.1:7464 --model gate GATE-PLAIN
   engramd chat http://127.0.0.1:7463
   engramd chat --plan "Tidy up my notes" --workspace ~/notes
+  engramd chat --mission "Plan the garden" --imprint captain
   engramd chat --list`
 }
 
@@ -83,7 +90,7 @@ func (c *chatCommand) Run(a *app) error {
 		})
 	}
 	return a.chat(&c.chatFlags, func(t *chatTerminal) (err error) {
-		t.conversation, t.json, t.plan = c.Conversation, c.JSON, c.Plan
+		t.conversation, t.json, t.plan, t.mission, t.imprint = c.Conversation, c.JSON, c.Plan, c.Mission, c.Imprint
 		if c.Propose != "" {
 			if t.rules, err = readRules(c.Propose); err != nil {
 				return err
@@ -136,6 +143,8 @@ type chatTerminal struct {
 	alone        bool // no model
 	conversation string
 	plan         bool // what is said is planned first
+	mission      string
+	imprint      string
 	rules        []chatbridge.Rule
 	seen         map[string]int // of each run, the last event that was printed
 	left         bool           // whoever talks wants to leave
@@ -184,7 +193,7 @@ func (t *chatTerminal) line(prompt string) (string, bool) {
 
 // once says one thing and prints the answer, or what waits for consent.
 func (t *chatTerminal) once(said string) error {
-	run, err := t.b.Send(t.ctx, chatbridge.Message{Conversation: t.conversation, Text: said, AskAll: t.c.AskAll, NoTools: t.c.NoTools, Plan: t.plan, Proposal: t.rules})
+	run, err := t.b.Send(t.ctx, chatbridge.Message{Conversation: t.conversation, Text: said, AskAll: t.c.AskAll, NoTools: t.c.NoTools, Plan: t.plan, Proposal: t.rules, Mission: t.mission, Imprint: t.imprint})
 	if err != nil {
 		return err
 	}

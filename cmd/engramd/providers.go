@@ -10,14 +10,16 @@ import (
 
 // llmFlags say which models answer chats and what they may work on.
 type llmFlags struct {
-	Provider  string `help:"Model providers in the order they are tried: anthropic, openai, gemini, grok, groq, ollama, or a name of yours with --base-url. Several with commas." env:"ENGRAM_LLM_PROVIDER" placeholder:"NAME"`
-	Model     string `help:"Model of the first provider; ENGRAM_LLM_NAME_MODEL is that of another one." env:"ENGRAM_LLM_MODEL" placeholder:"MODEL"`
-	BaseURL   string `name:"base-url" help:"Address of the first provider, with /v1 at its end or without." env:"ENGRAM_LLM_BASE_URL" placeholder:"URL"`
-	Wire      string `help:"What the first provider speaks: anthropic or openai." enum:",anthropic,openai" default:"" env:"ENGRAM_LLM_WIRE" placeholder:"WIRE"`
-	Workspace string `help:"Folder of the tools for files and commands; without it they are not offered." placeholder:"DIR"`
-	MCP       string `name:"mcp-servers" help:"MCP servers whose tools the model may call, in the configuration file: name → command or url, env, and tools, the names of those that may be used." placeholder:"JSON"`
-	Phrases   string `help:"Phrase file that distress is told by; without it the one that is built in." env:"ENGRAM_PHRASES" placeholder:"FILE"`
-	Replies   string `help:"Rule file that replies of models have to keep to; without it the one that is built in." env:"ENGRAM_REPLIES" placeholder:"FILE"`
+	Provider   string `help:"Model providers in the order they are tried: anthropic, openai, gemini, grok, groq, ollama, or a name of yours with --base-url. Several with commas." env:"ENGRAM_LLM_PROVIDER" placeholder:"NAME"`
+	Model      string `help:"Model of the first provider; ENGRAM_LLM_NAME_MODEL is that of another one." env:"ENGRAM_LLM_MODEL" placeholder:"MODEL"`
+	BaseURL    string `name:"base-url" help:"Address of the first provider, with /v1 at its end or without." env:"ENGRAM_LLM_BASE_URL" placeholder:"URL"`
+	Wire       string `help:"What the first provider speaks: anthropic or openai." enum:",anthropic,openai" default:"" env:"ENGRAM_LLM_WIRE" placeholder:"WIRE"`
+	Workspace  string `help:"Folder of the tools for files and commands; without it they are not offered." placeholder:"DIR"`
+	MCP        string `name:"mcp-servers" help:"MCP servers whose tools the model may call, in the configuration file: name → command or url, env, and tools, the names of those that may be used." placeholder:"JSON"`
+	Phrases    string `help:"Phrase file that distress is told by; without it the one that is built in." env:"ENGRAM_PHRASES" placeholder:"FILE"`
+	Replies    string `help:"Rule file that replies of models have to keep to; without it the one that is built in." env:"ENGRAM_REPLIES" placeholder:"FILE"`
+	Continuity string `help:"File that the status and the register of a conversation are told by; without it the one that is built in." env:"ENGRAM_CONTINUITY" placeholder:"FILE"`
+	Steward    string `help:"File of what the model is told of missions, joy and distress, and that good news is told by; without it the one that is built in." env:"ENGRAM_STEWARD" placeholder:"FILE"`
 }
 
 // options are what a bridge is made of, without its memory, and where the settings of
@@ -40,14 +42,16 @@ func (c *llmFlags) options(ctx context.Context, look bool) (chatbridge.Options, 
 	if len(providers) == 0 && look {
 		providers, settings = findOllama(ctx, ollamaBase)
 	}
-	if o.Providers = providers; c.Phrases != "" {
-		if o.Phrases, err = os.ReadFile(c.Phrases); err != nil {
-			o.Phrases = []byte{} // chat refuses then, and tells why
+	o.Providers = providers
+	for _, f := range []struct {
+		path string
+		into *[]byte
+	}{{c.Phrases, &o.Phrases}, {c.Replies, &o.Validation}, {c.Continuity, &o.Continuity}, {c.Steward, &o.Steward}} {
+		if f.path == "" {
+			continue
 		}
-	}
-	if c.Replies != "" {
-		if o.Validation, err = os.ReadFile(c.Replies); err != nil {
-			o.Validation = []byte{}
+		if *f.into, err = os.ReadFile(f.path); err != nil {
+			*f.into = []byte{} // chat refuses then, and tells why
 		}
 	}
 	return o, settings, nil
