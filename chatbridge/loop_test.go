@@ -276,6 +276,10 @@ func TestMemoryAlone(t *testing.T) {
 	if _, err := w.bridge().Send(t.Context(), chatbridge.Message{Text: " \n"}); code(err) != "invalid" {
 		t.Errorf("an empty message: %v", err)
 	}
+	// Turns and titles of other conversations say Lisbon by now, and are not recalled.
+	if again := w.send(w.bridge(), chatbridge.Message{Text: "Lisbon"}); strings.Count(again.Reply, "\n   id ") != 2 || !strings.Contains(again.Reply, "1. Ann moved to Lisbon in May\n   id m1, ") {
+		t.Errorf("a second conversation is told %q", again.Reply)
+	}
 }
 
 // TestToolsOfMemory holds that reading tools cannot write, whatever they say (S51, S56),

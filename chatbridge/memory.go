@@ -55,7 +55,8 @@ func memoryTools() []tool {
 	}
 }
 
-const eqlRecall = `RECALL $query LIMIT $limit YIELD node AS m, score, why RETURN m.id AS id, m.content AS content, score, m.origin AS origin, why`
+// What conversations hold has texts too, which are for their own eyes.
+const eqlRecall = `RECALL $query WHERE NOT node:` + ofConversations + ` LIMIT $limit YIELD node AS m, score, why RETURN m.id AS id, m.content AS content, score, m.origin AS origin, why`
 
 // recall is what memory holds about something, as a list for a model or a person.
 func (b *Bridge) recall(ctx context.Context, query string, limit int) (string, error) {
