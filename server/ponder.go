@@ -115,12 +115,15 @@ func (r *Registry) borrow(name string) (db *engram.DB, release func(), ok bool) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.open[name]
-	if l == nil || l.gone != nil || r.closed || l.db == nil || l.err != nil {
+	if l == nil || l.gone != nil || r.closed {
 		return nil, nil, false
 	}
 	select {
-	case <-l.ready:
+	case <-l.ready: // before it, whoever loads writes db and err without the lock
 	default:
+		return nil, nil, false
+	}
+	if l.db == nil {
 		return nil, nil, false
 	}
 	l.users++
