@@ -157,8 +157,11 @@ func (c *serveCommand) serve(a *app, r *server.Registry, tokens *token.Store) er
 		return errors.Join(err, l.Close())
 	}
 	defer shareMCP(a, hub, log)()
-	a.printf("engramd %s serves %s at %s\nThe token is in %s. Stop it with Ctrl-C.\n", version(), a.data, url, tokens.File())
-	printSettings(a.out, settings, len(chats.Providers) == 0)
+	// In one write: who reads until here and closes the pipe would end the process with the next one.
+	var told strings.Builder
+	fmt.Fprintf(&told, "engramd %s serves %s at %s\nThe token is in %s. Stop it with Ctrl-C.\n", version(), a.data, url, tokens.File())
+	printSettings(&told, settings, len(chats.Providers) == 0)
+	a.printf("%s", told.String())
 	served := make(chan error, 1)
 	go func() {
 		if c.TLSCert != "" {
