@@ -2,6 +2,7 @@ package chatbridge
 
 import (
 	"context"
+	"errors"
 
 	"engram/chatbridge/internal/wire"
 )
@@ -45,7 +46,8 @@ func (b *Bridge) revise(ctx context.Context, s *state, p *provider, words string
 		kind = "attempts"
 	}
 	if err := b.spend(ctx, s, kind, b.limit(s.Steering.Kind)); err != nil {
-		if st, ok := err.(*stopped); ok { //nolint:errorlint // made by spend itself
+		var st *stopped
+		if errors.As(err, &st) {
 			s.stop = st
 			return b.decided(ctx, s, "stopped", "")
 		}

@@ -45,15 +45,16 @@ func TestChatSocket(t *testing.T) {
 		t.Fatalf("%s, %v", kinds, last)
 	}
 	id := out["conversation_id"].(string)
-	for request, want := range map[string]string{
-		`{"conversation_id":"` + id + `","call_id":"wrong","decision":"approve"}`:                          "CallNotFound",
-		`{"conversation_id":"nobody","decision":"approve"}`:                                                "ConversationNotFound",
-		`{"decision":"approve"}`:                                                                           "ConversationNotFound",
-		`{"conversation_id":"` + id + `","decision":"maybe"}`:                                              "InvalidArgument",
-		`{"conversation_id":"` + id + `","decision":"approve","Decision":"deny"}`:                          "UnknownField",
-		`{"conversation_id":"` + id + `","decision":"approve","decision":"deny"}`:                          "DuplicateKey",
-		`{"conversation_id":"` + id + `","decision":"approve","digest":"` + strings.Repeat("0", 64) + `"}`: "CallChanged",
+	for _, answer := range [][2]string{
+		{`{"conversation_id":"` + id + `","call_id":"wrong","decision":"approve"}`, "CallNotFound"},
+		{`{"conversation_id":"nobody","decision":"approve"}`, "ConversationNotFound"},
+		{`{"decision":"approve"}`, "ConversationNotFound"},
+		{`{"conversation_id":"` + id + `","decision":"maybe"}`, "InvalidArgument"},
+		{`{"conversation_id":"` + id + `","decision":"approve","Decision":"deny"}`, "UnknownField"},
+		{`{"conversation_id":"` + id + `","decision":"approve","decision":"deny"}`, "DuplicateKey"},
+		{`{"conversation_id":"` + id + `","decision":"approve","digest":"` + strings.Repeat("0", 64) + `"}`, "CallChanged"},
 	} {
+		request, want := answer[0], answer[1]
 		c.send(`{"id":"w","type":"approve","request":` + request + `}`)
 		if m := c.next(); code(m) != want {
 			t.Errorf("%s: %v, want %s", request, m, want)

@@ -166,15 +166,18 @@ func TestNewcomer(t *testing.T) {
 		if found := slips.FindString(shown); found != "" {
 			t.Errorf("$ %s\nshows %q", block, found)
 		}
-		for _, door := range []struct{ mark, question, note string }{
-			{"engramd console", "where is the passport?", "The passport is in the blue drawer of the desk."},
-			{"/v1/recall", "when does the night train leave?", "The night train to Porto leaves at 21:35 from platform 4."},
-			{"mcp.json", "who waters the tomatoes?", "Mira waters the tomatoes while we are away."},
+		for _, door := range []struct{ mark, question, note, file string }{
+			{"engramd console", "where is the passport?", "The passport is in the blue drawer of the desk.", "testdata/notes/papers.md"},
+			{"/v1/recall", "when does the night train leave?", "The night train to Porto leaves at 21:35 from platform 4.", "testdata/notes/porto.md"},
+			{"mcp.json", "who waters the tomatoes?", "Mira waters the tomatoes while we are away.", "testdata/notes/house.md"},
 		} {
 			if !strings.Contains(block, door.mark) {
 				continue
 			}
 			doors[door.mark]++
+			if note, err := os.ReadFile(door.file); err != nil || !strings.Contains(string(note), door.note) {
+				t.Errorf("%s does not say %q: %v", door.file, door.note, err)
+			}
 			if !strings.Contains(section, door.question) {
 				t.Errorf("the section does not ask %q", door.question)
 			}
