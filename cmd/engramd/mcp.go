@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"sync"
@@ -25,12 +26,14 @@ type mcpCommand struct {
 	Tools    []string `help:"Tools to offer: default, all, or names. Repeatable." placeholder:"NAME,..."`
 	Compat   string   `help:"Be a drop-in for another server: memory, the reference memory server." placeholder:"NAME" complete:"memory"`
 	ReadOnly bool     `help:"Offer no tool that writes."`
+	logFlags
 }
 
 // Help is shown by --help.
 func (mcpCommand) Help() string {
 	return `Speaks the Model Context Protocol on stdin and stdout, for a client that starts it. Started several times on one
-data directory, the first one serves the others. See engramd help mcp for how clients are set up.
+data directory, the first one serves the others. What tools write is logged to stderr by the process that has the directory: where, by which
+tool and how much, never what. See engramd help mcp for how clients are set up.
 
 Examples:
   engramd mcp
@@ -50,7 +53,7 @@ func (c *mcpCommand) Run(a *app) error {
 	}
 	ctx, cancel := context.WithCancel(a.ctx)
 	defer cancel()
-	o := &mcpOwner{app: a, ctx: ctx}
+	o := &mcpOwner{app: a, ctx: ctx, log: c.logger(a.err)}
 	front := &relay.Front{Connect: func(ctx context.Context) (io.ReadWriteCloser, error) { return o.connect(ctx, hello) }}
 	err := front.Run(ctx, a.in, a.out)
 	cancel()
@@ -66,6 +69,7 @@ func mcpOptions(h relay.Hello) *mcp.Options {
 type mcpOwner struct {
 	app *app
 	ctx context.Context // ends with the client
+	log *slog.Logger
 
 	registry *server.Registry
 	hub      *mcp.Hub
@@ -120,6 +124,7 @@ func (o *mcpOwner) own(h relay.Hello) error {
 		return errors.Join(err, r.Close())
 	}
 	o.registry, o.hub = r, mcpHub(r)
+	o.hub.Written = auditMCP(o.log)
 	o.sessions.Go(func() { relay.Serve(o.ctx, l, mcpSessions(o.hub)) })
 	return nil
 }
@@ -133,7 +138,7 @@ func (o *mcpOwner) begin(h relay.Hello) (io.ReadWriteCloser, error) {
 	mine, its := net.Pipe()
 	o.sessions.Go(func() {
 		defer its.Close()
-		_ = session(o.ctx, its, its) // the front tells its client
+		_ = session(context.WithValue(o.ctx, ownClient{}, true), its, its) // the front tells its client
 	})
 	return mine, nil
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -27,9 +29,14 @@ type mcpClient struct {
 
 func startMCP(t *testing.T, name, dir string, args ...string) *mcpClient {
 	t.Helper()
+	return startMCPLogging(t, os.Stderr, name, dir, args...)
+}
+
+func startMCPLogging(t *testing.T, log io.Writer, name, dir string, args ...string) *mcpClient {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{"--data", dir, "mcp", "--tools", "all"}, args...)...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
-	cmd.Stderr = os.Stderr
+	cmd.Stderr = log
 	session, err := sdk.NewClient(&sdk.Implementation{Name: name, Version: "1"}, nil).
 		Connect(t.Context(), &sdk.CommandTransport{Command: cmd, TerminateDuration: 20 * time.Second}, nil)
 	if err != nil {
@@ -167,6 +174,51 @@ func verifyWork(t *testing.T, dir string, titles []string) {
 	}
 	if report, err := db.Check(t.Context()); err != nil || len(report.Problems) > 0 {
 		t.Errorf("check: %+v, %v", report, err)
+	}
+}
+
+// TestMCPOwnerLogsWrites: the process that has the directory tells on stderr of what its
+// own client and those of others write, who came which way and how much, never what.
+func TestMCPOwnerLogsWrites(t *testing.T) {
+	dir := t.TempDir() + "/data"
+	var ownerLog, guestLog lockedBuffer
+	owner := startMCPLogging(t, &ownerLog, "owner", dir, "--log-format", "json")
+	guest := startMCPLogging(t, &guestLog, "guest", dir, "--log-format", "json")
+	for _, call := range []struct {
+		c    *mcpClient
+		tool string
+		args map[string]any
+	}{
+		{owner, "remember", map[string]any{"content": "canary-content-71aa", "id": "m1", "alone": true}},
+		{guest, "remember", map[string]any{"content": "canary-content-71ab", "id": "m2", "alone": true}},
+		{guest, "link", map[string]any{"from": "m1", "to": "m2", "type": "ABOUT"}},
+		{guest, "recall", map[string]any{"query": "canary"}},
+		{owner, "link", map[string]any{"from": "m1", "to": "nobody", "type": "ABOUT"}},
+	} {
+		if _, err := call.c.session.CallTool(t.Context(), &sdk.CallToolParams{Name: call.tool, Arguments: call.args}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []*mcpClient{guest, owner} {
+		if err := c.session.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for line := range strings.Lines(ownerLog.String()) {
+		var e map[string]any
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		got = append(got, fmt.Sprint(e["msg"], " ", e["route"], " ", e["tool"], " ", e["namespace"], " ", e["outcome"], " ", e["nodes_created"], " ", e["edges_created"]))
+	}
+	want := "write stdio remember default ok 1 0\nwrite mcp.sock remember default ok 1 0\n" +
+		"write mcp.sock link default ok 0 1\nwrite stdio link default refused 0 0"
+	if strings.Join(got, "\n") != want {
+		t.Errorf("the owner logs\n%s\nwant\n%s", strings.Join(got, "\n"), want)
+	}
+	if guestLog.String() != "" || strings.Contains(ownerLog.String(), "canary") {
+		t.Errorf("the guest logs %q, the owner %s", guestLog.String(), ownerLog.String())
 	}
 }
 

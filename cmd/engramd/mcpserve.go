@@ -30,6 +30,9 @@ func mcpHub(r *server.Registry) *mcp.Hub {
 	}}
 }
 
+// ownClient marks the context of the session of the client that started this process.
+type ownClient struct{}
+
 // auditMCP tells the log of what tools write: who wrote where, with which tool and how
 // much, never what.
 func auditMCP(log *slog.Logger) func(context.Context, mcp.Written) {
@@ -37,6 +40,8 @@ func auditMCP(log *slog.Logger) func(context.Context, mcp.Written) {
 		name, route := "", "mcp.sock" // another process of the same user
 		if who, ok := token.FromContext(ctx); ok {
 			name, route = who.Name, "/mcp"
+		} else if ctx.Value(ownClient{}) != nil {
+			route = "stdio"
 		}
 		outcome := "ok"
 		var e *engram.Error

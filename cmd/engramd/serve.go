@@ -5,9 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -40,8 +38,7 @@ type serveCommand struct {
 	Rate      int           `help:"Requests a second of one token; 0: no bound. By default ${default}." default:"20000" placeholder:"N"`
 	Trace     string        `help:"Send spans of requests to this OpenTelemetry collector, such as http://127.0.0.1:4318; without it nothing is traced." env:"ENGRAM_TRACE" placeholder:"URL"`
 	llmFlags
-	LogFormat string `help:"How to log to stderr: text or json; by default ${default}." default:"text" enum:"text,json" placeholder:"FORMAT"`
-	LogLevel  string `help:"What to log: debug, info, warn or error; by default ${default}." default:"info" enum:"debug,info,warn,error" placeholder:"LEVEL"`
+	logFlags
 }
 
 // Help is shown by --help.
@@ -283,14 +280,4 @@ type unixListener struct {
 func (l *unixListener) Close() error {
 	_ = os.Remove(l.path) // somebody else may have
 	return l.Listener.Close()
-}
-
-func (c *serveCommand) logger(w io.Writer) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.LogLevel)) // the parser has checked it
-	opts := &slog.HandlerOptions{Level: level}
-	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, opts))
-	}
-	return slog.New(slog.NewTextHandler(w, opts))
 }
