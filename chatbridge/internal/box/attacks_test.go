@@ -131,7 +131,7 @@ func TestS33Environment(t *testing.T) {
 		name, _, _ := strings.Cut(line, "=")
 		names = append(names, name)
 	}
-	if got := strings.Join(names, " "); got != "PATH LANG TERM HOME PWD" {
+	if got := strings.Join(names, " "); got != "PATH LANG TERM HOME PWD ENGRAM_COMMAND" {
 		t.Errorf("the variables are %s", got)
 	}
 }

@@ -2,14 +2,9 @@ package box_test
 
 import (
 	"context"
-	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -41,86 +36,6 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestOutside holds that no path and no link leads out of the folder (S20 to S24).
-func TestOutside(t *testing.T) {
-	f, base := workspace(t)
-	ws := filepath.Join(base, "ws")
-	must(t, os.Symlink("../out/secret", filepath.Join(ws, "relative")))
-	must(t, os.Symlink(filepath.Join(base, "out/secret"), filepath.Join(ws, "absolute")))
-	must(t, os.Symlink("../out", filepath.Join(ws, "dir")))
-	must(t, os.Symlink("dir", filepath.Join(ws, "chain")))
-	must(t, os.Symlink("../out/new", filepath.Join(ws, "dangling")))
-	must(t, os.Link(filepath.Join(base, "out/secret"), filepath.Join(ws, "hard")))
-	must(t, syscall.Mkfifo(filepath.Join(ws, "fifo"), 0o600))
-	for _, name := range []string{
-		"", "..", "../out/secret", "sub/../../out/secret", "/etc/passwd", filepath.Join(base, "out/secret"), "../ws-evil/secret", "%2e%2e/out/secret",
-		`..\out\secret`, "a\x00b", strings.Repeat("x", 5000), "sub/..", "relative", "absolute", "dir/secret", "chain/secret", "dangling", "fifo", ".", "sub",
-	} {
-		if text, err := f.Read(name); err == nil {
-			t.Errorf("reading %q gave %q", name, text)
-		}
-		if err := f.Write(name, "mine"); err == nil {
-			t.Errorf("writing %q succeeded", name)
-		}
-	}
-	for _, name := range []string{"dir/new", "chain/new", "hard"} {
-		if err := f.Write(name, "mine"); err == nil {
-			t.Errorf("writing %q succeeded", name)
-		}
-	}
-	for _, name := range []string{"..", "dir", "chain", "/"} {
-		if text, err := f.List(name); err == nil {
-			t.Errorf("listing %q gave %q", name, text)
-		}
-		if text, err := f.Search("SECRET", name); err == nil {
-			t.Errorf("searching %q gave %q", name, text)
-		}
-	}
-	if entries, err := os.ReadDir(filepath.Join(base, "out")); err != nil || len(entries) != 1 {
-		t.Errorf("outside there is %v, error %v", entries, err)
-	}
-	if text, err := os.ReadFile(filepath.Join(base, "out/secret")); err != nil || string(text) != "SECRET" {
-		t.Errorf("the file outside holds %q, error %v", text, err)
-	}
-}
-
-// TestSwappedLink swaps a folder for a link to the outside while it is read and
-// written (S22).
-func TestSwappedLink(t *testing.T) {
-	rounds := 1000
-	if os.Getenv("ENGRAM_LONG") != "" {
-		rounds = 100_000
-	}
-	f, base := workspace(t)
-	ws := filepath.Join(base, "ws")
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			_ = os.Rename(filepath.Join(ws, "sub"), filepath.Join(ws, "real"))
-			_ = os.Symlink("../out", filepath.Join(ws, "sub"))
-			_ = os.Remove(filepath.Join(ws, "sub"))
-			_ = os.Rename(filepath.Join(ws, "real"), filepath.Join(ws, "sub"))
-		}
-	}()
-	for range rounds {
-		if text, err := f.Read("sub/secret"); err == nil {
-			t.Fatalf("read %q", text)
-		}
-		_ = f.Write("sub/written", "x") // succeeds where the folder is one
-	}
-	close(stop)
-	<-stopped
-	if entries, err := os.ReadDir(filepath.Join(base, "out")); err != nil || len(entries) != 1 {
-		t.Errorf("outside there is %v, error %v", entries, err)
 	}
 }
 
@@ -206,7 +121,7 @@ func TestCommands(t *testing.T) {
 		t.Errorf("standard input: %q, error %v", out, err)
 	}
 	out, err := run(time.Minute, "sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!")
-	if err != nil || !strings.Contains(out, "left running were ended") {
+	if err != nil || !strings.Contains(out, "outlived the command and were ended: sleep 600 (process ") {
 		t.Errorf("left running: %q, error %v", out, err)
 	}
 	if _, err := run(50*time.Millisecond, "sh", "-c", "sleep 600 & wait"); err == nil || !strings.Contains(err.Error(), "ended after 50ms") {
@@ -236,44 +151,6 @@ func TestReadOnlyShapes(t *testing.T) {
 	for argv, want := range map[string]bool{"gofmt -l": true, "bash -c": false, "/bin/bash": false, "git status": false, "env": false, "xargs": false, "": false} {
 		if got := box.Prefixable(strings.Fields(argv)); got != want {
 			t.Errorf("prefix %q: %v", argv, got)
-		}
-	}
-}
-
-// TestFetch holds that nothing inside is reached, by whatever name or redirect (S60, S61).
-func TestFetch(t *testing.T) {
-	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "INSIDE") }))
-	defer inside.Close()
-	port := inside.Listener.Addr().String()[strings.LastIndex(inside.Listener.Addr().String(), ":"):]
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/page":
-			fmt.Fprint(w, "a page")
-		case "/image":
-			w.Header().Set("Content-Type", "image/png")
-		case "/loop":
-			http.Redirect(w, r, "/loop", http.StatusFound)
-		default:
-			http.Redirect(w, r, strings.TrimPrefix(r.URL.RequestURI(), "/to/"), http.StatusFound)
-		}
-	}))
-	defer front.Close()
-	f := &box.Fetcher{Allow: []string{front.Listener.Addr().String()}}
-	if text, err := f.Fetch(t.Context(), front.URL+"/page"); err != nil || text != "a page" {
-		t.Errorf("the control: %q, error %v", text, err)
-	}
-	for _, address := range []string{
-		inside.URL, "http://localhost" + port, "http://[::ffff:127.0.0.1]" + port, "http://0.0.0.0" + port, "http://2130706433" + port, "http://0x7f.1" + port,
-		"http://localhost." + port, "http://169.254.169.254/latest/meta-data", "http://10.0.0.1/", "file:///etc/passwd", "gopher://127.0.0.1/", "http://u:p@127.0.0.1" + port,
-		"ftp://x/", "", "localhost", front.URL + "/to/" + inside.URL, front.URL + "/to/file:///etc/passwd", front.URL + "/image", front.URL + "/loop",
-	} {
-		if text, err := f.Fetch(t.Context(), address); err == nil || strings.Contains(text, "INSIDE") {
-			t.Errorf("%s gave %q", address, text)
-		}
-	}
-	for address, want := range map[string]bool{"8.8.8.8": true, "2606:4700::1": true, "::1": false, "::ffff:10.1.2.3": false, "fe80::1": false, "64:ff9b::7f00:1": false, "100.64.0.1": false, "255.255.255.255": false} {
-		if got := box.Public(netip.MustParseAddr(address)); got != want {
-			t.Errorf("%s: %v", address, got)
 		}
 	}
 }

@@ -95,9 +95,21 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// text is what was kept, and how much was not.
+func (o *output) text() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	text := strings.ToValidUTF8(o.b.String(), "?")
+	if o.lost > 0 {
+		text += fmt.Sprintf("\n[%d more bytes were printed and are left out]", o.lost)
+	}
+	return text
+}
+
 // Run runs a command in a folder, without a shell, a terminal, input or the
-// environment of this process. After limit its process group is killed. What it
-// printed comes back also where it failed.
+// environment of this process. After limit it is ended, with all that came of it, also
+// what left its group. What it printed, up to 1 MiB, comes back also where it failed, and
+// what outlived it is named.
 func Run(ctx context.Context, dir string, argv []string, limit time.Duration) (string, error) {
 	if err := CheckCommand(argv); err != nil {
 		return "", err
@@ -105,19 +117,25 @@ func Run(ctx context.Context, dir string, argv []string, limit time.Duration) (s
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var out output
+	var before []Survivor
+	mark := NewMark()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &out
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TERM=dumb", "HOME=" + dir, "PWD=" + dir}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TERM=dumb", "HOME=" + dir, "PWD=" + dir, mark.Env()}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // its own group, and no terminal to ask at
+	cmd.Cancel = func() error {
+		before = mark.find(cmd.Process.Pid, true)
+		return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
 	cmd.WaitDelay = 500 * time.Millisecond
 	err := cmd.Run()
-	text := strings.ToValidUTF8(out.b.String(), "?")
-	if out.lost > 0 {
-		text += fmt.Sprintf("\n[%d more bytes were printed and are left out]", out.lost)
-	}
-	if cmd.Process != nil && syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) == nil {
-		text += "\n[processes that the command left running were ended]"
+	text := out.text()
+	if cmd.Process != nil {
+		left := mark.End(cmd.Process.Pid, before)
+		if ctx.Err() != nil { // what was in its group was ended with it
+			left = slices.DeleteFunc(left, func(s Survivor) bool { return s.group == cmd.Process.Pid })
+		}
+		text += told(left)
 	}
 	switch {
 	case ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -125,7 +143,7 @@ func Run(ctx context.Context, dir string, argv []string, limit time.Duration) (s
 	case ctx.Err() != nil:
 		return text, errors.New("the command was cancelled")
 	case errors.Is(err, exec.ErrWaitDelay):
-		return text + "\n[a process outlived the command and keeps its output open]", nil
+		return text, nil // a process kept its output open
 	case err != nil:
 		return text, fmt.Errorf("the command failed: %w", err)
 	}

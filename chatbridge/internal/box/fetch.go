@@ -24,6 +24,8 @@ type Fetcher struct {
 	Allow []string
 	// Timeout of one fetch; 0: 30 s.
 	Timeout time.Duration
+	// Resolver of names; nil: the system's.
+	Resolver *net.Resolver
 }
 
 var inside = func() []netip.Prefix {
@@ -94,7 +96,7 @@ func (f *Fetcher) Fetch(ctx context.Context, address string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	dialer := &net.Dialer{Control: func(_, where string, _ syscall.RawConn) error {
+	dialer := &net.Dialer{Resolver: f.Resolver, Control: func(_, where string, _ syscall.RawConn) error {
 		for _, a := range f.Allow {
 			if a == where {
 				return nil
