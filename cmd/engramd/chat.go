@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"engram/chatbridge"
-	"engram/cmd/engramd/internal/termtext"
 
 	"golang.org/x/term"
 )
@@ -56,6 +55,8 @@ A conversation has a mission, which --mission or the first message gives, a stat
 --imprint NAME gives answers a voice and a subject: those of the nodes Voice and Domain of the layer NAME, made by
 CREATE LAYER NAME {kind: 3} and CREATE (:Voice {layer: 'NAME', content: 'Speak like a captain.'}). It never replaces what is said for safety.
 
+A text that begins a conversation tells on stderr which one: go on with it by --conversation.
+
 While it answers, Ctrl-C cancels the answer, a second one leaves. Answers are shown as Markdown in a terminal; --plain prints them as
 they are written. :help lists the commands inside.
 
@@ -97,7 +98,7 @@ func (c *chatCommand) Run(a *app) error {
 			}
 		}
 		if said != "" {
-			return t.once(said)
+			return t.single(said)
 		}
 		return t.talk()
 	})
@@ -146,14 +147,15 @@ type chatTerminal struct {
 	mission      string
 	imprint      string
 	rules        []chatbridge.Rule
-	seen         map[string]int // of each run, the last event that was printed
-	left         bool           // whoever talks wants to leave
-	interrupted  bool           // the last thing that was typed is Ctrl-C
+	seen         map[string]int    // of each run, the last event that was printed
+	shown        map[string]string // of each run, the text that was printed
+	left         bool              // whoever talks wants to leave
+	interrupted  bool              // the last thing that was typed is Ctrl-C
 	close        func()
 }
 
 func newChatTerminal(a *app, b *chatbridge.Bridge, c *chatFlags) *chatTerminal {
-	t := &chatTerminal{c: c, a: a, ctx: a.ctx, b: b, seen: map[string]int{}, close: func() {}}
+	t := &chatTerminal{c: c, a: a, ctx: a.ctx, b: b, seen: map[string]int{}, shown: map[string]string{}, close: func() {}}
 	if out, ok := a.out.(*os.File); ok && !c.Plain && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
 		t.markdown = term.IsTerminal(int(out.Fd()))
 	}
@@ -189,6 +191,16 @@ func (t *chatTerminal) line(prompt string) (string, bool) {
 	case <-t.ctx.Done():
 		return "", false
 	}
+}
+
+// single says one thing, and tells which conversation that began, to go on with.
+func (t *chatTerminal) single(said string) error {
+	begins := t.conversation == ""
+	err := t.once(said)
+	if begins && t.conversation != "" && !t.json {
+		fmt.Fprintf(t.a.err, "conversation %s\n", t.conversation)
+	}
+	return err
 }
 
 // once says one thing and prints the answer, or what waits for consent.
@@ -249,7 +261,7 @@ func (t *chatTerminal) follow(run *chatbridge.Run) (*chatbridge.Outcome, error) 
 		run.Cancel()
 	})()
 	defer context.AfterFunc(t.ctx, run.Cancel)()
-	p := &printer{t: t}
+	p := &printer{t: t, run: run.ID}
 	for {
 		events, err := run.Next(ctx, t.seen[run.ID])
 		if err != nil {
@@ -270,41 +282,6 @@ func (t *chatTerminal) follow(run *chatbridge.Run) (*chatbridge.Outcome, error) 
 	}
 }
 
-// printer prints the events of a leg.
-type printer struct {
-	t        *chatTerminal
-	markdown *termtext.Writer
-	printed  bool
-}
-
-func (p *printer) event(e chatbridge.Event) {
-	switch e.Type {
-	case chatbridge.EventWorking:
-		if p.printed {
-			p.end()
-			p.t.a.printf("\n")
-		}
-		if strings.Contains(e.Text, "MCP server ") {
-			fmt.Fprintf(p.t.a.err, "[%s]\n", visible(e.Text))
-		}
-	case chatbridge.EventDelta:
-		p.printed = true
-		if !p.t.markdown {
-			p.t.a.printf("%s", visible(e.Text))
-			return
-		}
-		if p.markdown == nil {
-			p.markdown = termtext.New(p.t.a.out, visible)
-		}
-		_ = p.markdown.WriteString(visible(e.Text)) // a run goes on whoever reads
-	case chatbridge.EventToolCall:
-		if p.markdown != nil {
-			p.end()
-		}
-		fmt.Fprintf(p.t.a.err, "[%s %s]\n", visible(e.Used.Name), noted(visible(e.Used.Arguments)))
-	}
-}
-
 // noted is a text as a note: all of it is shown where it is asked about, and by show --json.
 func noted(text string) string {
 	const most = 200
@@ -312,16 +289,6 @@ func noted(text string) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("… (%d bytes)", len(text))
-}
-
-func (p *printer) end() {
-	if p.markdown != nil {
-		_ = p.markdown.Flush() // as above
-		p.markdown = nil
-	} else if p.printed {
-		p.t.a.printf("\n")
-	}
-	p.printed = false
 }
 
 // visible escapes what would steer a terminal or cannot be seen.
