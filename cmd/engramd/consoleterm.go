@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -27,14 +28,22 @@ func (c *console) input() (lineReader, error) {
 		c.screen = nil
 		return newScript(c.app.in), nil
 	}
+	c.interactive, c.timing = true, true
+	if os.Getenv("TERM") == "dumb" { // which would show what steers other terminals
+		c.history = openHistory(historyFile(), func(string) {})
+		return &plainReader{newScript(in), c.app.out}, nil
+	}
+	out := c.app.out
+	if c.screen != nil && !c.screen.colored {
+		out = uncolored{out}
+	}
 	rl, err := readline.NewEx(&readline.Config{
-		Prompt: "engram> ", Stdin: in, Stdout: c.app.out, Stderr: c.app.err,
+		Prompt: "engram> ", Stdin: in, Stdout: out, Stderr: c.app.err,
 		AutoComplete: completer{c}, DisableAutoSaveHistory: true, HistoryLimit: maxHistory,
 	})
 	if err != nil {
 		return nil, err
 	}
-	c.interactive, c.timing = true, true
 	c.history = openHistory(historyFile(), func(line string) { _ = rl.SaveHistory(line) }) // into memory
 	return &terminalReader{rl}, nil
 }
@@ -42,12 +51,15 @@ func (c *console) input() (lineReader, error) {
 // terminalReader reads lines from a person, with editing and history.
 type terminalReader struct{ rl *readline.Instance }
 
-func (t *terminalReader) next(continued bool) (string, error) {
-	prompt := "engram> "
+func promptOf(continued bool) string {
 	if continued {
-		prompt = "   ...> "
+		return "   ...> "
 	}
-	t.rl.SetPrompt(prompt)
+	return "engram> "
+}
+
+func (t *terminalReader) next(continued bool) (string, error) {
+	t.rl.SetPrompt(promptOf(continued))
 	line, err := t.rl.Readline()
 	if errors.Is(err, readline.ErrInterrupt) {
 		return "", errInterrupt
@@ -56,6 +68,32 @@ func (t *terminalReader) next(continued bool) (string, error) {
 }
 
 func (t *terminalReader) close() { _ = t.rl.Close() } // it gives the terminal back
+
+// plainReader reads lines from a person on a terminal that cannot be steered.
+type plainReader struct {
+	*scriptReader
+	out io.Writer
+}
+
+func (p *plainReader) next(continued bool) (string, error) {
+	if _, err := io.WriteString(p.out, promptOf(continued)); err != nil {
+		return "", err
+	}
+	return p.scriptReader.next(continued)
+}
+
+// uncolored leaves colours, but not movements, out of what is written in whole sequences.
+type uncolored struct{ out io.Writer }
+
+var colors = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// Write writes what is left.
+func (u uncolored) Write(p []byte) (int, error) {
+	if _, err := u.out.Write(colors.ReplaceAll(p, nil)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
 
 // completer is what the tab key asks.
 type completer struct{ c *console }

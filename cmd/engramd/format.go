@@ -55,6 +55,9 @@ func printQuery(ctx context.Context, w io.Writer, q querier, text string, params
 		if err != nil {
 			return err
 		}
+		if firstWord(text) == "RECALL" {
+			res = recalled(res)
+		}
 		return printResult(w, res, format)
 	}
 	rows, err := q.Rows(ctx, text, params)

@@ -114,20 +114,35 @@ func (c *importCommand) Run(a *app) error {
 		defer edges.Close()
 		src.Edges = edges
 	}
-	var links *os.File
-	if c.Links != "" {
-		if links, err = openInput(c.Links); err != nil {
-			return err
-		}
-		defer links.Close()
+	links, err := c.links(&opts)
+	if err != nil {
+		return err
 	}
 	return a.orThroughServer(func() error { return c.here(a, src, opts, links) }, func(address, secret string) error {
 		return c.send(a, address, secret, src, opts)
 	})
 }
 
+// links reads the file of links, before anything is written.
+func (c *importCommand) links(opts *importer.Options) (*importer.LinkSet, error) {
+	if c.Links == "" {
+		return nil, nil
+	}
+	f, err := openInput(c.Links)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	links, err := importer.ReadLinks(f, *opts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; nothing was imported", c.Links, err)
+	}
+	opts.Brings = links.Brought
+	return links, nil
+}
+
 // here imports into the directory.
-func (c *importCommand) here(a *app, src importer.Source, opts importer.Options, links *os.File) error {
+func (c *importCommand) here(a *app, src importer.Source, opts importer.Options, links *importer.LinkSet) error {
 	if os.Getenv("GOGC") == "" { // most of what an import makes is soon garbage
 		defer debug.SetGCPercent(debug.SetGCPercent(50))
 	}
@@ -141,10 +156,14 @@ func (c *importCommand) here(a *app, src importer.Source, opts importer.Options,
 		}
 		return c.run(a, c.options(a), func(opts importer.Options) (importer.Report, error) {
 			db, err := bring("")
-			if err != nil || db == nil {
+			if err != nil {
 				return importer.Report{}, err
 			}
-			return importer.Links(a.ctx, importer.Into(db), links, opts)
+			var to importer.Target
+			if db != nil { // there is one, unless this is a dry run
+				to = importer.Into(db)
+			}
+			return links.Import(a.ctx, to, opts)
 		}, c.Links)
 	})
 }
@@ -279,8 +298,8 @@ func (a *app) reportImport(source string, r importer.Report) {
 			fmt.Fprintf(a.err, "  %s %s\n", plural(int64(t.n), "line"), t.text)
 		}
 	}
-	if p := r.Provenance; p != nil && p.Absent+p.Unreadable > 0 {
-		fmt.Fprintf(a.err, "  where it comes from is said by %d, not said by %d, and unreadable in %d\n", p.Present, p.Absent, p.Unreadable)
+	if text := provenance(r.Provenance); text != "" {
+		fmt.Fprintf(a.err, "  %s\n", text)
 	}
 	if r.LinksOutside+r.LinksMissing > 0 {
 		fmt.Fprintf(a.err, "  links that were not followed: %d lead outside, %d lead to nothing\n", r.LinksOutside, r.LinksMissing)
@@ -291,4 +310,15 @@ func (a *app) reportImport(source string, r importer.Report) {
 	if more := r.ProblemCount - len(r.Problems); more > 0 {
 		fmt.Fprintf(a.err, "  and %d more\n", more)
 	}
+}
+
+// provenance tells how many notes say where they come from.
+func provenance(p *importer.Provenance) string {
+	switch {
+	case p == nil || p.Absent+p.Unreadable == 0:
+		return ""
+	case p.Present+p.Unreadable == 0:
+		return "no note tells where it comes from (source: in its front matter)"
+	}
+	return fmt.Sprintf("where a note comes from (source: in its front matter) is told by %d, not by %d, and cannot be read in %d", p.Present, p.Absent, p.Unreadable)
 }

@@ -203,6 +203,63 @@ func TestConsoleOfAPerson(t *testing.T) {
 	}
 }
 
+// TestConsoleWithoutColors: with NO_COLOR no sequence that colours is written, also not
+// by the list of completions; a dumb terminal gets no sequence at all, prompt included.
+func TestConsoleWithoutColors(t *testing.T) {
+	dir := consoleData(t)
+	color := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	typed := func(env string) string {
+		x := openTerminal(t, 80, 24, []string{"ENGRAM_HISTORY=", env}, "--data", dir, "console")
+		x.waits("engram> ")
+		if env != "TERM=dumb" {
+			x.typing("RE\t\t\t\x07") // a list of words, one of them chosen; then left
+			x.waits("RETURN")
+			x.typing("\x15") // drops the line
+		}
+		x.typing("RETRN;\r")
+		x.waits("Did you mean RETURN?")
+		x.typing("RETURN\r")
+		x.waits("...> ")
+		x.typing("'a' + 'b' AS x;\r")
+		x.waits("│ ab │")
+		x.typing(":history 2\r")
+		x.waits("RETURN 'a' + 'b' AS x;")
+		x.typing(":quit\r")
+		if code := x.leaves(); code != exitOK {
+			t.Errorf("%s: exit code %d", env, code)
+		}
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		return x.shown.String()
+	}
+	if got := typed("NO_COLOR="); !color.MatchString(got) {
+		t.Errorf("nothing is coloured, so this test tells nothing: %q", got)
+	}
+	if got := typed("NO_COLOR=1"); color.MatchString(got) {
+		t.Errorf("coloured: %q", got)
+	}
+	if got := typed("TERM=dumb"); strings.Contains(got, "\x1b") {
+		t.Errorf("a dumb terminal is steered: %q", got)
+	}
+}
+
+// TestConsoleUse goes from namespace to namespace, of a directory and of a server.
+func TestConsoleUse(t *testing.T) {
+	dir := consoleData(t)
+	s := serve(t, dir)
+	for _, where := range []string{dir, s.url} {
+		t.Setenv("ENGRAM_TOKEN", s.token)
+		script := "MATCH (n:City) RETURN n.name AS city;\n:use other\nMATCH (n) RETURN labels(n) AS l;\n:use\n:use default\nMATCH (n:City) RETURN n.id AS id;\n:use nowhere\nRETURN 'never' AS x;\n"
+		code, out, errs := command(script, "console", where, "--format", "csv")
+		if want := "city\nLisbon\nl\n['Elsewhere']\nnamespace other\nid\nlis\n"; out != want || code != exitError {
+			t.Errorf("%s: exit %d\n%s\nwant\n%s", where, code, out, want)
+		}
+		if !strings.Contains(errs, "script line 7: :use nowhere: there is no such namespace") {
+			t.Errorf("%s: %s", where, errs)
+		}
+	}
+}
+
 // TestConsoleFitsTheScreen: tables are no wider than the screen, what is longer goes
 // to the pager, paths are trees, and errors are red unless NO_COLOR says otherwise.
 func TestConsoleFitsTheScreen(t *testing.T) {

@@ -168,10 +168,14 @@ func wrapLines(tree string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// drawn is a value in a table: a path is a tree, all else as in cell.
+// drawn is a value in a table: a path is a tree, a node has nothing that
+// only imports need, all else is as in cell.
 func drawn(v engram.Value) string {
-	if v.Kind() == engram.KindPath {
+	switch {
+	case v.Kind() == engram.KindPath:
 		return strings.TrimRight(pathtree.Draw([]*engram.Path{v.AsPath()}), "\n")
+	case v.Kind() == engram.KindNode && hasImported(v.AsNode()):
+		return nodeCell(v)
 	}
 	return cell(v)
 }

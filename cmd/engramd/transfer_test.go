@@ -42,6 +42,7 @@ func inputs(t *testing.T, dir string) (args [][]string) {
 		"notes/index.md": "---\nid: trips\n---\nAll trips", "notes/a/lisbon.md": "---\ncreated: 2024-05-01\n---\n# Lisbon\n[porto](../b/porto.md) ![pic](../pic.png) [gone](x.md) [out](../../../out.md)\n## Food\ngood",
 		"notes/b/porto.md": "See [[lisbon]]", "notes/pic.png": strings.Repeat("p", 5000), "single.md": "# One\nalone",
 		"memories.jsonl": `{"id":"m1","conversation":"c","session":1,"speaker":"Ann","text":"Where?"}` + "\n" + `{"id":"m2","conversation":"c","session":1,"speaker":"Ben","text":"There","date":"someday"}` + "\n",
+		"links.jsonl":    `{"a":"m1","b":"m2"}` + "\n",
 		"bad.jsonl":      `{"id":"m1","text":"good"}` + "\n{\n",
 		"people.csv":     "id,label,age\na,P,1\nb,P,2\n", "knows.csv": "src,dst,type,w\na,b,KNOWS,0.5\na,x,KNOWS,1\n",
 		"chat.json": `[{"uuid":"u","name":"N","chat_messages":[{"uuid":"m","text":"x","sender":"human","created_at":"2024-05-01T10:00:00Z"}]}]`,
@@ -99,7 +100,7 @@ func TestTransferThroughTheOwner(t *testing.T) {
 			}
 		}
 	}
-	for _, flags := range [][]string{{"--ack"}, {"--batch", "5"}, {"--split", "conversation"}, {"--links", filepath.Join(dir, "memories.jsonl")}, {"--no-text"}} {
+	for _, flags := range [][]string{{"--ack"}, {"--batch", "5"}, {"--split", "conversation"}, {"--links", filepath.Join(dir, "links.jsonl")}, {"--no-text"}} {
 		args := append([]string{"--data", held, "import", filepath.Join(dir, "chat.json"), "--format", "anthropic"}, flags...)
 		if flags[0] == "--links" {
 			args[3], args[5] = filepath.Join(dir, "memories.jsonl"), "memories"

@@ -297,7 +297,7 @@ func (c *chatImport) follow() error {
 // tellLeft tells what an export holds that is no text.
 func (c *chatImport) tellLeft() {
 	for _, kind := range slices.Sorted(maps.Keys(c.left)) {
-		c.im.report.problemAt(origin{}, "left out: %d %s", c.left[kind], kind)
+		c.im.report.problemAt(origin{}, "left out: %s", counted(c.left[kind], kind))
 	}
 }
 
@@ -328,4 +328,15 @@ func momentOf(x any) (engram.Value, bool) {
 		return v, err == nil
 	}
 	return engram.Value{}, false
+}
+
+// counted puts a number before what it counts, of which the first word is a plural.
+func counted(n int, kind string) string {
+	if n == 1 {
+		word, rest, _ := strings.Cut(kind, " ")
+		kind = strings.TrimSuffix(word, "s") + " " + rest
+		kind = strings.Replace(kind, " that were ", " that was ", 1)
+		kind = strings.Replace(kind, " that are ", " that is ", 1)
+	}
+	return strings.TrimSpace(strconv.Itoa(n) + " " + kind)
 }

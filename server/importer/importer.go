@@ -49,6 +49,8 @@ type Options struct {
 	// NoText leaves filling the text index for later when a graph is loaded in
 	// bulk: it is done behind, or at the first search, which waits for it.
 	NoText bool
+	// Brings, when set, is told the id of each node that a memories file brings.
+	Brings func(id string)
 	// Progress, when set, is told the bytes read so far, after every
 	// transaction.
 	Progress func(bytes int64)

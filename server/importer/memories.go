@@ -312,6 +312,9 @@ type memoryImport struct {
 
 func (im *memoryImport) node(line int, id, label string, props ...engram.Prop) {
 	props = append(props, engram.Prop{Key: "origin", Value: stringValue("import")})
+	if im.split.opts.Brings != nil {
+		im.split.opts.Brings(id)
+	}
 	im.nodes = append(im.nodes, row[*graphline.Node]{origin{line: line}, ownedNode(&graphline.Node{ID: id, Labels: []string{label}, Props: props})})
 }
 
