@@ -90,9 +90,14 @@ func (r *Rules) ScoreOf(c *Candidate) float64 {
 	return power(c.Activation, r.Exponent) * r.Factors.Weigh(c.Salience, c.Recency) * c.Relevance
 }
 
+// Lowered is the share of its threshold that a node has to reach under a pressure.
+func (r *Rules) Lowered(pressure int) float64 {
+	return max(1-r.Pressure*float64(pressure), r.MinThreshold)
+}
+
 // ThresholdOf is the candidate's threshold, lowered by pressure.
 func (r *Rules) ThresholdOf(c *Candidate) float64 {
-	return c.Threshold * max(1-r.Pressure*float64(c.Pressure), r.MinThreshold)
+	return c.Threshold * r.Lowered(c.Pressure)
 }
 
 // Promote decides which candidates come to mind, strongest first, ties by less.

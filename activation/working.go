@@ -33,6 +33,15 @@ func NewWorkingMemory(r Rules) *WorkingMemory {
 // Pressure is how often a node was kept down since it last came up.
 func (w *WorkingMemory) Pressure(id ID) int { return w.pressure[id] }
 
+// MostPressure is the highest Pressure of any node.
+func (w *WorkingMemory) MostPressure() int {
+	most := 0
+	for _, n := range w.pressure {
+		most = max(most, n)
+	}
+	return most
+}
+
 // EachPressure calls fn for every node that was kept down, in no order that means
 // anything.
 func (w *WorkingMemory) EachPressure(fn func(id ID, times int)) {

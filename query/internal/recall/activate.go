@@ -26,6 +26,7 @@ type Activated struct {
 // Mind is the working memory of a conversation.
 type Mind interface {
 	Pressure(activation.ID) int
+	MostPressure() int // of any node
 	Take([]activation.Decision, func(a, b activation.ID) bool)
 }
 
@@ -108,6 +109,7 @@ func (p *promotion) gather(limit int) error {
 		most = p.r.weigher.most()
 	}
 	rules := &p.r.t.Promotion
+	least := p.least()
 	last, counted := 0.0, 0 // the weight of the last row, of the first counted candidates
 	p.cs = make([]activation.Candidate, 0, min(len(nodes), firstCandidates))
 	strongest := 0.0
@@ -115,8 +117,8 @@ func (p *promotion) gather(limit int) error {
 		a := nodes[queue.top().index]
 		strongest = max(strongest, a.Activation) // the first is
 		bound := a.Activation / strongest * most
-		if bound < p.least() && len(p.cs) >= limit {
-			if counted == 0 || len(p.cs) >= counted+64 { // now and then: it only rises
+		if bound < least && len(p.cs) >= limit {
+			if counted == 0 || len(p.cs) >= counted+max(limit/4, 4) { // now and then: it only rises
 				last, counted = p.lastWeight(limit, rules), len(p.cs)
 			}
 			if bound < last {
@@ -149,7 +151,7 @@ func (p *promotion) least() float64 {
 		least = min(least, p.thresholds.Labels[name])
 	}
 	if p.mind != nil {
-		least *= p.r.t.Promotion.MinThreshold
+		least *= p.r.t.Promotion.Lowered(p.mind.MostPressure())
 	}
 	return least
 }

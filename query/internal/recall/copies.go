@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,28 +17,31 @@ import (
 type texts struct {
 	g       access.Reader
 	content value.KeyID
-	least   float64                    // a similarity that matters
-	words   map[activation.ID][]uint64 // hashes, sorted
-	err     error                      // comparing can't return one
+	least   float64 // a similarity that matters
+	words   map[activation.ID]*words
+	err     error // comparing can't return one
 }
 
 func newTexts(g access.Reader, least float64) *texts {
-	t := &texts{g: g, least: least, words: map[activation.ID][]uint64{}}
+	t := &texts{g: g, least: least, words: map[activation.ID]*words{}}
 	t.content, _ = g.Key(vocab.KeyContent)
 	return t
 }
 
-// similar is the share of words that two memories have in common, or 0 where the
-// number of their words alone makes it less than what matters.
+// similar is the share of words that two memories have in common, or 0 where it is
+// less than what matters.
 func (t *texts) similar(a, b activation.ID) float64 {
 	x, y := t.of(a), t.of(b)
-	if few, many := min(len(x), len(y)), max(len(x), len(y)); float64(few) < t.least*float64(many) {
+	if x.likeAtMost(y) < t.least || y.likeAtMost(x) < t.least {
 		return 0
 	}
-	return activation.Similarity(x, y)
+	if s := activation.Similarity(x.distinct(), y.distinct()); s >= t.least {
+		return s
+	}
+	return 0
 }
 
-func (t *texts) of(id activation.ID) []uint64 {
+func (t *texts) of(id activation.ID) *words {
 	if w, ok := t.words[id]; ok {
 		return w
 	}
@@ -48,11 +52,48 @@ func (t *texts) of(id activation.ID) []uint64 {
 			t.err = err
 		}
 	}
-	words := wordHashes(v.AsString())
-	slices.Sort(words)
-	words = slices.Compact(words)
-	t.words[id] = words
-	return words
+	w := newWords(wordHashes(v.AsString()))
+	t.words[id] = w
+	return w
+}
+
+// words are the hashes of a text's words.
+type words struct {
+	hashes []uint64  // as they come in the text, until they are sorted
+	sorted bool      // and each is there once
+	marks  [4]uint64 // a bit for every word; several may share one
+}
+
+func newWords(hashes []uint64) *words {
+	w := &words{hashes: hashes}
+	for _, h := range hashes {
+		w.marks[h>>62] |= 1 << (h >> 56 & 63)
+	}
+	return w
+}
+
+// likeAtMost is a bound on the similarity of two texts that takes a few operations.
+// Each mark that only one of them has is a word at least that the other has not; more
+// words than there are, as before they are sorted, only raise it.
+func (w *words) likeAtMost(other *words) float64 {
+	mine, others := 0, 0
+	for i := range w.marks {
+		mine += bits.OnesCount64(w.marks[i] &^ other.marks[i])
+		others += bits.OnesCount64(other.marks[i] &^ w.marks[i])
+	}
+	if len(w.hashes) == 0 {
+		return 0
+	}
+	return float64(len(w.hashes)-mine) / float64(len(w.hashes)+others)
+}
+
+// distinct returns the hashes in ascending order, each once.
+func (w *words) distinct() []uint64 {
+	if !w.sorted {
+		slices.Sort(w.hashes)
+		w.hashes, w.sorted = slices.Compact(w.hashes), true
+	}
+	return w.hashes
 }
 
 // wordHashes are the hashes (FNV-1a) of the words that nameWords finds.
