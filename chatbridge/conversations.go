@@ -137,8 +137,8 @@ func conversationOf(row []any) Conversation {
 	return c
 }
 
-// conversation is what is told of one, also of one that is forgotten.
-func (b *Bridge) conversation(ctx context.Context, id string) (*Conversation, error) {
+// Conversation is what is told of one, also of one that is forgotten.
+func (b *Bridge) Conversation(ctx context.Context, id string) (*Conversation, error) {
 	res, err := b.o.Memory.Read(ctx, eqlConversationRow, map[string]any{"id": id})
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (b *Bridge) Rename(ctx context.Context, id, title string) error {
 	if title == "" || len(title) > maxTitle {
 		return refuse("invalid", "a title has 1 to %d bytes", maxTitle)
 	}
-	if _, err := b.conversation(ctx, id); err != nil {
+	if _, err := b.Conversation(ctx, id); err != nil {
 		return err
 	}
 	_, err := b.one(ctx, "the conversation "+id, `MATCH (c:Conversation {id: $id}) SET c.title = $title, c.title_origin = 'user' RETURN c.id AS id`,

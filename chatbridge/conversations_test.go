@@ -106,7 +106,7 @@ func TestSearchConversations(t *testing.T) {
 	}
 	find := func(words string, limit int) *chatbridge.FoundPage {
 		t.Helper()
-		page, err := b.Search(t.Context(), words, limit)
+		page, err := b.Search(t.Context(), words, limit, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestSearchConversations(t *testing.T) {
 	if page := find("okapi", 0); len(page.Found) != 0 {
 		t.Errorf("of a forgotten conversation: %+v", page)
 	}
-	if _, err := b.Search(t.Context(), " ", 0); code(err) != "invalid" {
+	if _, err := b.Search(t.Context(), " ", 0, ""); code(err) != "invalid" {
 		t.Error(err)
 	}
 }

@@ -46,7 +46,7 @@ func TestVerdictsHaveOneDoor(t *testing.T) {
 				t.Error("a verdict is told to a run of another task")
 			}
 		}
-		if got, err := b.Verdicts(t.Context(), v.Candidate); err != nil || len(got) != 1 || got[0].Reason != "HUSHWORD" {
+		if got, err := b.Verdicts(t.Context(), v.Candidate, ""); err != nil || len(got) != 1 || got[0].Reason != "HUSHWORD" {
 			t.Errorf("through the door: %+v, error %v", got, err)
 		}
 	})

@@ -29,7 +29,7 @@ const (
 // shows: <!-- engram:turn {...} -->. Of a turn the comment has "bytes" in place of the
 // text: that many bytes follow the empty line behind the comment.
 func (b *Bridge) Export(ctx context.Context, id, format string, w io.Writer) error {
-	c, err := b.conversation(ctx, id)
+	c, err := b.Conversation(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func (b *Bridge) Forget(ctx context.Context, id, because string) error {
 	if err := b.holdConversation(ctx, run); err != nil {
 		return err
 	}
-	if _, err := b.conversation(ctx, id); err != nil {
+	if _, err := b.Conversation(ctx, id); err != nil {
 		return err
 	}
 	_, err = b.one(ctx, "the conversation "+id, eqlForget, map[string]any{"id": id, "because": because, "now": b.o.Now()})
@@ -27,7 +27,7 @@ func (b *Bridge) Forget(ctx context.Context, id, because string) error {
 
 // Restore brings a forgotten conversation back as it was.
 func (b *Bridge) Restore(ctx context.Context, id string) error {
-	c, err := b.conversation(ctx, id)
+	c, err := b.Conversation(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (b *Bridge) Purge(ctx context.Context, scope PurgeScope) (*Purged, error) {
 	}
 	out := &Purged{}
 	if !scope.Forgotten {
-		if _, err := b.conversation(ctx, scope.Conversation); err != nil {
+		if _, err := b.Conversation(ctx, scope.Conversation); err != nil {
 			return nil, err
 		}
 		return out, b.purge(ctx, scope.Conversation, scope.Memories, out)

@@ -36,7 +36,7 @@ func TestPlanMode(t *testing.T) {
 		first := out.Pending.CallID
 
 		b = w.bridge() // another process
-		list, err := b.Reviews(t.Context())
+		list, err := b.Reviews(t.Context(), "")
 		if err != nil || len(list) != 1 || list[0].Conversation != out.Conversation || list[0].Pending.CallID != first || list[0].Pending.Shown != out.Pending.Shown || !list[0].Since.Equal(w.o.Now()) {
 			t.Fatalf("%+v, error %v", list, err)
 		}
@@ -70,7 +70,7 @@ func TestPlanMode(t *testing.T) {
 		if got := w.rows("MATCH (:Run)-[:REVIEWED]->(v:Review)-[:ABOUT]->(c:Candidate) RETURN v.number, v.status, v.words, c.id ORDER BY v.number"); !strings.HasPrefix(got, "[[1 revised "+words+" cand-") || !strings.HasSuffix(got, "[2 approved <nil> "+done.Candidate+"]]") {
 			t.Errorf("what was decided is stored as %s", got)
 		}
-		if list, err := b.Reviews(t.Context()); err != nil || len(list) != 0 {
+		if list, err := b.Reviews(t.Context(), ""); err != nil || len(list) != 0 {
 			t.Errorf("%+v, error %v", list, err)
 		}
 		for _, e := range w.gate.Entries() {

@@ -146,7 +146,7 @@ func TestLastRuling(t *testing.T) {
 	if _, err := w.bridge().Answer(t.Context(), chatbridge.Answer{Conversation: out.Conversation, Approve: true}); code(err) != "invalid" || !strings.Contains(err.Error(), "its last word stands: total is 900, above 100") {
 		t.Errorf("error %v", err)
 	}
-	if list, err := w.bridge().Reviews(t.Context()); err != nil || len(list) != 1 {
+	if list, err := w.bridge().Reviews(t.Context(), ""); err != nil || len(list) != 1 {
 		t.Errorf("%+v, error %v", list, err)
 	}
 }

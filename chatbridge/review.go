@@ -112,7 +112,7 @@ MERGE (r)-[:MADE]->(c)
 RETURN v.id AS id`
 	eqlDecided = `MATCH (v:Review {id: $id}) SET v.status = $status, v.words = $words, v.decided_at = $now RETURN v.id AS id`
 	eqlUnsaid  = `MATCH (r:Run {id: $run})-[:REVIEWED]->(v:Review) REMOVE v.words RETURN count(v) AS n`
-	eqlReviews = `MATCH (c:Conversation)-[:HAS_RUN]->(r:Run) WHERE r.status = 'pending' AND r.review IS NOT NULL AND coalesce(c.status, '') <> 'forgotten'
+	eqlReviews = `MATCH (c:Conversation)-[:HAS_RUN]->(r:Run) WHERE r.status = 'pending' AND r.review IS NOT NULL AND coalesce(c.status, '') <> 'forgotten' AND ($owner IS NULL OR c.owner = $owner)
 RETURN r.conversation AS conversation, r.id AS id, r.state AS state, [r.suspended_at.epochSeconds, r.suspended_at.nanosecond] AS since ORDER BY r.suspended_at, id`
 )
 
@@ -226,9 +226,10 @@ func (b *Bridge) unsay(ctx context.Context, s *state) {
 	}
 }
 
-// Reviews are the reviews that wait, the longest first.
-func (b *Bridge) Reviews(ctx context.Context) ([]PendingReview, error) {
-	res, err := b.o.Memory.Read(ctx, eqlReviews, nil)
+// Reviews are the reviews that wait in the conversations of an owner, or in all where it
+// is empty, the longest first.
+func (b *Bridge) Reviews(ctx context.Context, owner string) ([]PendingReview, error) {
+	res, err := b.o.Memory.Read(ctx, eqlReviews, map[string]any{"owner": orNil(owner)})
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ type FoundPage struct {
 const eqlSearch = `CALL text.search($words, $hits) YIELD node AS n, score
 WITH n, score, CASE WHEN n:Conversation THEN n ELSE head(COLLECT { MATCH (c:Conversation)-[:CONTAINS]->(n) WHERE n:Turn RETURN c }) END AS c, count(*) AS one
 RETURN c.id AS conversation, c.title AS title, n.number AS number, n.role AS role, n.text AS text, score,
- c.rounds IS NOT NULL AND coalesce(c.status, '') <> 'forgotten' AS shown, n:Turn AS turn ORDER BY score DESC, n.id`
+ c.rounds IS NOT NULL AND coalesce(c.status, '') <> 'forgotten' AND ($owner IS NULL OR c.owner = $owner) AS shown, n:Turn AS turn ORDER BY score DESC, n.id`
 
 const (
 	firstHits = 100
@@ -36,8 +36,9 @@ const (
 )
 
 // Search finds the turns and titles of conversations that say words, the best first;
-// limit is 1 to 500, 0: 20. Forgotten conversations are not searched.
-func (b *Bridge) Search(ctx context.Context, words string, limit int) (*FoundPage, error) {
+// limit is 1 to 500, 0: 20. Forgotten conversations are not searched. Owner searches
+// those of one owner, see Bridge.Owner; empty: all.
+func (b *Bridge) Search(ctx context.Context, words string, limit int, owner string) (*FoundPage, error) {
 	if strings.TrimSpace(words) == "" {
 		return nil, refuse("invalid", "there is nothing to search for")
 	}
@@ -49,7 +50,7 @@ func (b *Bridge) Search(ctx context.Context, words string, limit int) (*FoundPag
 	}
 	// The text index holds memories too: ask for more until enough turns are among them.
 	for hits := firstHits; ; hits *= 10 {
-		res, err := b.o.Memory.Read(ctx, eqlSearch, map[string]any{"words": words, "hits": int64(hits)})
+		res, err := b.o.Memory.Read(ctx, eqlSearch, map[string]any{"words": words, "hits": int64(hits), "owner": orNil(owner)})
 		if err != nil {
 			return nil, err
 		}

@@ -66,7 +66,7 @@ type Answer struct {
 // Refusal is an answer or a message that cannot be taken. Nothing was changed.
 type Refusal struct {
 	// Code is busy, pending, unknown_call, used_call, ambiguous, changed, invalid, closed,
-	// safe_mode, unknown_conversation, unknown_imprint, forgotten or no_model.
+	// safe_mode, unknown_conversation, unknown_candidate, unknown_imprint, forgotten or no_model.
 	Code string
 	Text string
 }

@@ -155,6 +155,14 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), keep)
 }
 
+// orNil is a text as a parameter: an empty one is absent.
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
 func text(v any) string {
 	s, _ := v.(string) // absent is empty
 	return s

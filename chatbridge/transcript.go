@@ -77,7 +77,7 @@ const read = 200
 
 // Show reads a whole conversation. Of one that is forgotten it tells so.
 func (b *Bridge) Show(ctx context.Context, id string) (*Transcript, error) {
-	c, err := b.conversation(ctx, id)
+	c, err := b.Conversation(ctx, id)
 	if err != nil {
 		return nil, err
 	}

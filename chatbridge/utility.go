@@ -42,7 +42,7 @@ func (b *Bridge) Summary(ctx context.Context, id string) (string, error) {
 	if b.phrases == nil {
 		return "", b.safeMode()
 	}
-	c, err := b.conversation(ctx, id)
+	c, err := b.Conversation(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -125,7 +125,7 @@ func (b *Bridge) entitle(ctx context.Context, id string) (later func(context.Con
 	}
 	origin, asked := text(res.Rows[0][1]), res.Rows[0][2] != nil
 	if origin == "" {
-		c, err := b.conversation(ctx, id)
+		c, err := b.Conversation(ctx, id)
 		if err != nil || c.First == "" {
 			return nil
 		}

@@ -57,6 +57,9 @@ type Judgement struct {
 	// Decision is VerdictApproved or VerdictRejected, Reason says why. Both have to be
 	// there: half a verdict is refused.
 	Decision, Reason string
+	// Owner judges only what came of conversations that are this one's: see Bridge.Owner.
+	// Empty: whatever there is.
+	Owner string
 }
 
 // Candidate is an outcome that can be judged.
@@ -82,23 +85,29 @@ func hashed(text string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
+// madeForOwner tells of a candidate c that a conversation of an owner made it.
+const madeForOwner = `EXISTS { MATCH (k:Conversation)-[:HAS_RUN]->(:Run)-[:MADE]->(c) WHERE k.owner = $owner }`
+
 const (
+	eqlMade     = `MATCH (c:Candidate {id: $candidate}) WHERE ` + madeForOwner + ` RETURN c.id AS id`
+	eqlRan      = `MATCH (k:Conversation)-[:HAS_RUN]->(r:Run {id: $run}) WHERE k.owner = $owner RETURN r.id AS id`
 	eqlAnswerOf = `MATCH (u:Turn)-[:TEMPORALLY_PRECEDES]->(a:Turn {role: 'assistant'})-[:PRODUCED_BY]->(r:Run {id: $run}) RETURN u.text AS task, a.text AS outcome LIMIT 1`
 	eqlDerived  = `MATCH (r:Run {id: $run}) MERGE (c:Candidate {id: $candidate}) ON CREATE SET c.task = $task, c.text = $text, c.kind = 'answer', c.created_at = $now MERGE (r)-[:MADE]->(c) RETURN c.id AS id`
 	// The newest verdict on a candidate stands: older ones are no canonical memory any more.
 	eqlJudge = `MATCH (c:Candidate {id: $candidate}) OPTIONAL MATCH (o:Verdict {candidate: $candidate})
 SET o.promoted = false REMOVE o.tier WITH c, count(o) AS earlier
 CREATE (v:Verdict {id: 'verdict/' + $candidate + '/' + toString(earlier + 1), candidate: $candidate, about: $about, decision: $decision, reason: $reason,
- content: $reason, promoted: $promoted, tier: CASE WHEN $promoted THEN 'Canonical' ELSE null END, number: earlier + 1, origin: 'user', created_at: $now})-[:JUDGES]->(c)
+ content: $reason, promoted: $promoted, tier: CASE WHEN $promoted THEN 'Canonical' ELSE null END, number: earlier + 1, origin: 'user', owner: $owner, created_at: $now})-[:JUDGES]->(c)
 RETURN v.id AS id, c.task AS task, c.text AS outcome`
 	verdictColumns     = ` RETURN v.candidate AS candidate, v.decision AS decision, v.reason AS reason, v.promoted AS promoted, [v.created_at.epochSeconds, v.created_at.nanosecond] AS at, c.task AS task, c.text AS outcome `
 	eqlPromoted        = `MATCH (v:Verdict {candidate: $candidate})-[:JUDGES]->(c:Candidate) WHERE v.promoted AND v.decision = 'approved'` + verdictColumns + `ORDER BY v.number DESC LIMIT 1`
 	eqlOnTask          = `MATCH (v:Verdict {about: $about})-[:JUDGES]->(c:Candidate) WHERE v.promoted AND v.decision = 'approved'` + verdictColumns + `ORDER BY at DESC, candidate LIMIT 3`
-	eqlVerdicts        = `MATCH (v:Verdict)-[:JUDGES]->(c:Candidate) WHERE $candidate IS NULL OR v.candidate = $candidate` + verdictColumns + `ORDER BY at DESC, candidate, v.number DESC LIMIT $limit`
+	eqlVerdicts        = `MATCH (v:Verdict)-[:JUDGES]->(c:Candidate) WHERE ($candidate IS NULL OR v.candidate = $candidate) AND ($owner IS NULL OR v.owner = $owner)` + verdictColumns + `ORDER BY at DESC, candidate, v.number DESC LIMIT $limit`
 	eqlPurgeCandidates = `MATCH (:Conversation {id: $id})-[:HAS_RUN]->(:Run)-[:MADE]->(c:Candidate)
 WITH DISTINCT c WHERE NOT EXISTS { (:Verdict)-[:JUDGES]->(c) } AND NOT EXISTS { MATCH (c)<-[:MADE]-(r:Run) WHERE r.conversation <> $id }
 DETACH DELETE c RETURN count(c) AS n`
-	eqlCandidates = `MATCH (c:Candidate) OPTIONAL MATCH (v:Verdict)-[:JUDGES]->(c)
+	eqlCandidates = `MATCH (c:Candidate) WHERE $owner IS NULL OR ` + madeForOwner + `
+OPTIONAL MATCH (v:Verdict)-[:JUDGES]->(c) WHERE $owner IS NULL OR v.owner = $owner
 RETURN c.id AS id, c.kind AS kind, c.task AS task, c.text AS outcome, [c.created_at.epochSeconds, c.created_at.nanosecond] AS at, count(v) AS verdicts ORDER BY at DESC, id LIMIT $limit`
 )
 
@@ -133,6 +142,9 @@ func (b *Bridge) Judge(ctx context.Context, j Judgement) (*Verdict, error) {
 	case (j.Candidate == "") == (j.Run == ""):
 		return nil, refuse("invalid", "a verdict is on a candidate, or on the answer of a run: name one")
 	}
+	if err := b.mayJudge(ctx, &j); err != nil {
+		return nil, err
+	}
 	if j.Run != "" {
 		key, err := b.derive(ctx, j.Run)
 		if err != nil {
@@ -146,16 +158,39 @@ func (b *Bridge) Judge(ctx context.Context, j Judgement) (*Verdict, error) {
 	}
 	v := &Verdict{Candidate: j.Candidate, Decision: j.Decision, Reason: j.Reason, Promoted: j.Decision == VerdictApproved, At: b.o.Now()}
 	res, err := b.o.Memory.Query(door(ctx), eqlJudge, map[string]any{
-		"candidate": j.Candidate, "about": about, "decision": v.Decision, "reason": v.Reason, "promoted": v.Promoted, "now": v.At,
+		"candidate": j.Candidate, "about": about, "decision": v.Decision, "reason": v.Reason, "promoted": v.Promoted, "now": v.At, "owner": orNil(j.Owner),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the verdict: %w", err)
 	}
 	if len(res.Rows) == 0 {
-		return nil, refuse("invalid", "there is no candidate %s to judge", box.Visible(j.Candidate))
+		return nil, noCandidate(&j)
 	}
 	v.Task, v.Outcome = text(res.Rows[0][1]), text(res.Rows[0][2])
 	return v, nil
+}
+
+// mayJudge refuses what came of no conversation of the owner like what is not there.
+func (b *Bridge) mayJudge(ctx context.Context, j *Judgement) error {
+	if j.Owner == "" {
+		return nil
+	}
+	statement, params := eqlMade, map[string]any{"candidate": j.Candidate, "owner": j.Owner}
+	if j.Run != "" {
+		statement, params = eqlRan, map[string]any{"run": j.Run, "owner": j.Owner}
+	}
+	res, err := b.o.Memory.Read(ctx, statement, params)
+	if err == nil && len(res.Rows) == 0 {
+		err = noCandidate(j)
+	}
+	return err
+}
+
+func noCandidate(j *Judgement) error {
+	if j.Run != "" {
+		return refuse("unknown_candidate", "the run %s has no answer that could be judged", box.Visible(j.Run))
+	}
+	return refuse("unknown_candidate", "there is no candidate %s to judge", box.Visible(j.Candidate))
 }
 
 func cutLast(s, sep string) (before, after string, ok bool) {
@@ -173,7 +208,7 @@ func (b *Bridge) derive(ctx context.Context, run string) (string, error) {
 		return "", err
 	}
 	if len(res.Rows) == 0 {
-		return "", refuse("invalid", "the run %s has no answer that could be judged", box.Visible(run))
+		return "", noCandidate(&Judgement{Run: run})
 	}
 	task, outcome := text(res.Rows[0][0]), text(res.Rows[0][1])
 	key := CandidateKey(task, outcome)
@@ -185,18 +220,15 @@ func (b *Bridge) derive(ctx context.Context, run string) (string, error) {
 const listed = 1000
 
 // Verdicts are the verdicts on a candidate, or on all where it is empty, the newest
-// first, 1,000 at most.
-func (b *Bridge) Verdicts(ctx context.Context, candidate string) ([]Verdict, error) {
-	params := map[string]any{"candidate": nil, "limit": int64(listed)}
-	if candidate != "" {
-		params["candidate"] = candidate
-	}
-	return b.verdicts(ctx, eqlVerdicts, params)
+// first, 1,000 at most: those that an owner gave, or all where that is empty.
+func (b *Bridge) Verdicts(ctx context.Context, candidate, owner string) ([]Verdict, error) {
+	return b.verdicts(ctx, eqlVerdicts, map[string]any{"candidate": orNil(candidate), "owner": orNil(owner), "limit": int64(listed)})
 }
 
-// Candidates are what can be judged, the newest first, 1,000 at most.
-func (b *Bridge) Candidates(ctx context.Context) ([]Candidate, error) {
-	res, err := b.o.Memory.Read(door(ctx), eqlCandidates, map[string]any{"limit": int64(listed)})
+// Candidates are what can be judged, the newest first, 1,000 at most: what came of the
+// conversations of an owner, or all where it is empty.
+func (b *Bridge) Candidates(ctx context.Context, owner string) ([]Candidate, error) {
+	res, err := b.o.Memory.Read(door(ctx), eqlCandidates, map[string]any{"owner": orNil(owner), "limit": int64(listed)})
 	if err != nil {
 		return nil, err
 	}

@@ -42,11 +42,11 @@ func TestVerdicts(t *testing.T) {
 			{Run: "none", Decision: "approved", Reason: "fine"},
 			{Candidate: key, Run: first.Run, Decision: "approved", Reason: "fine"},
 		} {
-			if _, err := b.Judge(t.Context(), j); code(err) != "invalid" {
+			if _, err := b.Judge(t.Context(), j); code(err) != "invalid" && (j.Candidate != "cand-none" && j.Run != "none" || code(err) != "unknown_candidate") {
 				t.Errorf("%+v: %v", j, err)
 			}
 		}
-		if got, err := b.Verdicts(t.Context(), ""); err != nil || len(got) != 0 {
+		if got, err := b.Verdicts(t.Context(), "", ""); err != nil || len(got) != 0 {
 			t.Fatalf("half verdicts are kept: %+v, error %v", got, err)
 		}
 		if _, err := b.Judge(t.Context(), chatbridge.Judgement{Candidate: key, Decision: "rejected", Reason: "BROKE-IT"}); err != nil {
@@ -66,7 +66,7 @@ func TestVerdicts(t *testing.T) {
 		if !strings.Contains(system(), "approved: HELD-FOR-A-YEAR (2 January 2026)") {
 			t.Errorf("the system prompt is %q", system())
 		}
-		if list, err := w.bridge().Reviews(t.Context()); err != nil || list[len(list)-1].Pending.Review.Verdict == nil {
+		if list, err := w.bridge().Reviews(t.Context(), ""); err != nil || list[len(list)-1].Pending.Review.Verdict == nil {
 			t.Errorf("the list of reviews: %+v, error %v", list, err)
 		}
 		w.send(b, chatbridge.Message{Text: "another task"})
@@ -74,7 +74,7 @@ func TestVerdicts(t *testing.T) {
 			t.Error("a verdict is recalled into a run of another task")
 		}
 		w.answer(b, chatbridge.Answer{Conversation: second.Conversation, Words: "REVISE-IT"})
-		all, err := b.Verdicts(t.Context(), key)
+		all, err := b.Verdicts(t.Context(), key, "")
 		if err != nil || len(all) != 2 || !all[0].Promoted || all[1].Promoted || all[1].Decision != "rejected" {
 			t.Errorf("%+v, error %v", all, err)
 		}
@@ -108,7 +108,7 @@ func TestAnswerIsJudgedLater(t *testing.T) {
 	if e := w.gate.Entries(); !strings.Contains(e[len(e)-1].System, "- Green.\n  approved: it fits the door") {
 		t.Errorf("the system prompt is %q", e[len(e)-1].System)
 	}
-	list, err := b.Candidates(t.Context())
+	list, err := b.Candidates(t.Context(), "")
 	if err != nil || len(list) != 2 || list[0].Verdicts+list[1].Verdicts != 1 || list[0].Outcome != "Green." || list[0].Kind+list[1].Kind != "plananswer" && list[0].Kind+list[1].Kind != "answerplan" {
 		t.Errorf("%+v, error %v", list, err)
 	}
@@ -117,7 +117,7 @@ func TestAnswerIsJudgedLater(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if list, err := b.Candidates(t.Context()); err != nil || len(list) != 1 || list[0].Key != v.Candidate {
+	if list, err := b.Candidates(t.Context(), ""); err != nil || len(list) != 1 || list[0].Key != v.Candidate {
 		t.Errorf("after purging: %+v, error %v", list, err)
 	}
 }

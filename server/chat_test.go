@@ -23,6 +23,7 @@ import (
 
 const chatScript = `{"scenarios": [
 	{"marker": "GATE-PLAIN", "steps": [{"text": "Grüße <b> & 日本 🦊."}]},
+	{"marker": "GATE-PLAN", "steps": [{"text": "1. Touch nothing."}]},
 	{"marker": "GATE-WAIT", "steps": [{"mode": "silent"}]},
 	{"marker": "GATE-BAD", "steps": [{"status": 400}]},
 	{"marker": "GATE-FOREVER", "steps": [{"calls": [{"name": "recall", "arguments": {"query": "x"}}], "mode": "forever"}]},

@@ -205,6 +205,7 @@ var refusals = map[string]struct {
 	"no_model":             {http.StatusConflict, "NoModel"},
 	"unknown_conversation": {http.StatusNotFound, codeNoConversation},
 	"forgotten":            {http.StatusNotFound, codeNoConversation},
+	"unknown_candidate":    {http.StatusNotFound, "CandidateNotFound"},
 }
 
 // refused makes a problem of what a bridge refuses.

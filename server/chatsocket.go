@@ -19,6 +19,11 @@ type socketChat struct {
 	Text         string `json:"text"`
 	AskAll       bool   `json:"ask_all"`
 	NoTools      bool   `json:"no_tools"`
+
+	Plan     bool              `json:"plan"`
+	Proposal []chatbridge.Rule `json:"proposal"`
+	Mission  string            `json:"mission"`
+	Imprint  string            `json:"imprint"`
 }
 
 func (k *socket) chat(ctx context.Context, m envelope) error {
@@ -26,7 +31,9 @@ func (k *socket) chat(ctx context.Context, m envelope) error {
 	if err := strict.Decode(m.Request, &q); err != nil {
 		return err
 	}
-	run, err := k.s.say(ctx, k.who, k.namespace, q.Conversation, &messageRequest{Text: q.Text, AskAll: q.AskAll, NoTools: q.NoTools})
+	run, err := k.s.say(ctx, k.who, k.namespace, q.Conversation, &messageRequest{
+		Text: q.Text, AskAll: q.AskAll, NoTools: q.NoTools, Plan: q.Plan, Proposal: q.Proposal, Mission: q.Mission, Imprint: q.Imprint,
+	})
 	if err != nil {
 		return err
 	}

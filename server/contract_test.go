@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"engram/chatbridge"
+
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
@@ -21,9 +23,13 @@ type contract struct {
 	route string // method and pattern
 	path  string // with values
 	body  string
-	want  string // a part of the answer, or all of it when it begins with "= "
+	setup func(h *harness) // what is there before
+	want  string           // a part of the answer, or all of it when it begins with "= "
 	check func(t *testing.T, h *harness, a answer)
 }
+
+// plannedKey is the key of the plan of the contracts.
+var plannedKey = chatbridge.CandidateKey("GATE-PLAN", "1. Touch nothing.")
 
 // contracts are in an order in which each finds what those before left.
 var contracts = []contract{
@@ -275,6 +281,49 @@ var contracts = []contract{
 			}
 		},
 	},
+	{route: "GET /v1/conversations/{id}", path: "/v1/conversations/{pending}", want: `"turns":0,"first":"GATE-RUN","waiting":["call_gaterun_1_`},
+	{route: "PATCH /v1/conversations/{id}", path: "/v1/conversations/{conversation}", body: `{"title":"About herons"}`, want: `,"title":"About herons","title_origin":"user",`},
+	{
+		route: "DELETE /v1/conversations/{id}", path: "/v1/conversations/{conversation}?because=asked", want: `"forgotten":true}`,
+		check: func(t *testing.T, h *harness, a answer) {
+			id := a.json["conversation_id"].(string)
+			if got := h.eql("MATCH (c:Conversation {status: 'forgotten', forgotten_because: 'asked'}) RETURN c.id"); got != `[["`+id+`"]]` {
+				t.Errorf("forgotten: %s, not %s", got, id)
+			}
+			if list := h.must("GET", "/v1/conversations", ""); strings.Contains(list.body, id) {
+				t.Errorf("it is listed: %s", list.body)
+			}
+		},
+	},
+	{
+		route: "POST /v1/conversations/{id}/restore", path: "/v1/conversations/{forgotten}/restore", want: `"turns":0}`,
+		check: func(t *testing.T, h *harness, a answer) {
+			if list := h.must("GET", "/v1/conversations", ""); !strings.Contains(list.body, a.json["id"].(string)) {
+				t.Errorf("it is not listed: %s", list.body)
+			}
+		},
+	},
+	{
+		route: "GET /v1/conversations/{id}/export", path: "/v1/conversations/{pending}/export", want: `"name":"run_command","arguments":"{\"argv\":`,
+		check: func(t *testing.T, _ *harness, a answer) {
+			if !strings.HasPrefix(a.body, `{"conversation":{"id":"c-`) || !strings.HasSuffix(a.body, "\n"+`{"end":{"turns":0,"runs":1}}`+"\n") {
+				t.Errorf("%s", a.body)
+			}
+		},
+	},
+	{route: "POST /v1/conversations:search", path: "/v1/conversations:search", body: `{"words":"Grüße"}`, want: `"turn":2,"role":"assistant","excerpt":"Grüße \u003cb\u003e \u0026 日本 🦊.","score":`},
+	{
+		route: "GET /v1/reviews", path: "/v1/reviews", want: `"shown":"1. Touch nothing.","risk_tier":"review",`,
+		setup: func(h *harness) {
+			h.must("POST", "/v1/conversations/new/messages", `{"text":"GATE-PLAN","plan":true}`)
+		},
+	},
+	{route: "GET /v1/candidates", path: "/v1/candidates", want: `= {"candidates":[{"key":"` + plannedKey + `","kind":"plan","task":"GATE-PLAN","outcome":"1. Touch nothing.","at":"`},
+	{
+		route: "POST /v1/verdicts", path: "/v1/verdicts", body: `{"candidate":"` + plannedKey + `","decision":"approved","reason":"it held"}`,
+		want: `= {"candidate":"` + plannedKey + `","decision":"approved","reason":"it held","promoted":true,"at":"`,
+	},
+	{route: "GET /v1/verdicts", path: "/v1/verdicts?candidate=" + plannedKey, want: `= {"verdicts":[{"candidate":"` + plannedKey + `","decision":"approved","reason":"it held","promoted":true,"at":"`},
 	{route: "POST /v1/namespaces", path: "/v1/namespaces", body: `{"name":"notes","quota_bytes":67108864}`, want: `= {"name":"notes","quota_bytes":67108864}`},
 	{
 		route: "PATCH /v1/namespaces/{name}", path: "/v1/namespaces/notes", body: `{"name":"letters"}`, want: `= {"name":"letters","quota_bytes":67108864}`,
@@ -378,6 +427,14 @@ func TestContracts(t *testing.T) {
 		}
 		if strings.Contains(path, "{conversation}") {
 			path = strings.ReplaceAll(path, "{conversation}", h.must("POST", "/v1/conversations", "{}").json["conversation_id"].(string))
+		}
+		if strings.Contains(path, "{forgotten}") {
+			id := h.must("POST", "/v1/conversations", "{}").json["conversation_id"].(string)
+			h.must("DELETE", "/v1/conversations/"+id, "")
+			path = strings.ReplaceAll(path, "{forgotten}", id)
+		}
+		if c.setup != nil {
+			c.setup(h)
 		}
 		if strings.Contains(path, "{pending}") {
 			id, _ := h.pendingIn(h.root)

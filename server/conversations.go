@@ -60,16 +60,20 @@ type conversationList struct {
 
 // messageRequest is what a person says.
 type messageRequest struct {
-	Text    string `json:"text" doc:"What is said." required:"true"`
-	AskAll  bool   `json:"ask_all" doc:"Ask for consent to every call of a tool."`
-	NoTools bool   `json:"no_tools" doc:"Offer no tools."`
+	Text     string            `json:"text" doc:"What is said." required:"true"`
+	AskAll   bool              `json:"ask_all" doc:"Ask for consent to every call of a tool."`
+	NoTools  bool              `json:"no_tools" doc:"Offer no tools."`
+	Plan     bool              `json:"plan" doc:"Have the model propose a plan first: nothing above reading runs before it is approved."`
+	Proposal []chatbridge.Rule `json:"proposal" doc:"Rules for the numbers of a proposal that a maker makes and a checker judges, until it is approved. Not with plan."`
+	Mission  string            `json:"mission" doc:"With the message that begins a conversation: what it is for, up to 1,000 bytes; without it the first message says so."`
+	Imprint  string            `json:"imprint" doc:"Name of a layer of kind 3 whose voice and domain colour the answer; without it none does."`
 }
 
 // approvalRequest answers a call that waits.
 type approvalRequest struct {
 	CallID   string   `json:"call_id" doc:"The call; without it the only one that waits."`
-	Decision string   `json:"decision" doc:"approve runs it once; deny does not; result takes what the client got by running it itself." enum:"approve,deny,result" required:"true"`
-	Words    string   `json:"words" doc:"With deny: for the model."`
+	Decision string   `json:"decision" doc:"approve runs it once, or takes a plan or proposal as it is; deny does not; result takes what the client got by running it itself; revise asks for another plan or proposal." enum:"approve,deny,result,revise" required:"true"`
+	Words    string   `json:"words" doc:"With deny and revise: for the model, as they are."`
 	Result   string   `json:"result" doc:"With result: what came of the call."`
 	Digest   string   `json:"digest" doc:"With approve: what the person saw. If something else would happen now, it is refused."`
 	Remember string   `json:"remember" doc:"With approve: allow the same again in this conversation, or always." enum:"conversation,always"`
@@ -100,16 +104,21 @@ type messageResponse struct {
 	Directory string `json:"directory,omitempty"`
 	Digest    string `json:"digest,omitempty" doc:"Of all that an approval covers."`
 	Narration string `json:"narration,omitempty" doc:"What the model said before it."`
+	// Of a plan or a proposal.
+	Review    *chatbridge.Review  `json:"review,omitempty" doc:"A plan or a proposal waits in place of a call: its text is shown."`
+	Rulings   []chatbridge.Ruling `json:"rulings,omitempty" doc:"On the proposals of the run."`
+	Candidate string              `json:"candidate,omitempty" doc:"The key that a verdict on what was approved is kept by."`
 }
 
 func responseOf(o *chatbridge.Outcome) *messageResponse {
 	r := &messageResponse{
 		Status: o.Status, Conversation: o.Conversation, Run: o.Run, Reply: o.Reply, Response: o.Reply, Model: o.Model, Provider: o.Provider, Agentic: o.Agentic,
 		ToolsUsed: o.ToolsUsed, Sources: o.Sources, Iterations: o.Usage.Rounds, Usage: o.Usage, Unsaved: o.Unsaved,
+		Rulings: o.Rulings, Candidate: o.Candidate,
 	}
 	if p := o.Pending; p != nil {
 		r.Status, r.CallID, r.ToolName, r.ToolInput, r.Shown, r.RiskTier = "tool_pending", p.CallID, p.ToolName, p.ToolInput, p.Shown, p.RiskTier
-		r.Directory, r.Digest, r.Narration = p.Directory, p.Digest, p.Narration
+		r.Directory, r.Digest, r.Narration, r.Review = p.Directory, p.Digest, p.Narration, p.Review
 	}
 	return r
 }
@@ -181,7 +190,10 @@ func (s *Server) listConversations(c *call) error {
 
 // say begins a run in a conversation that the token may use, or in one that it begins.
 func (s *Server) say(ctx context.Context, who token.Identity, namespace, conversation string, q *messageRequest) (*chatbridge.Run, error) {
-	m := chatbridge.Message{Conversation: conversation, Text: q.Text, AskAll: q.AskAll, NoTools: q.NoTools, Without: withheld(who), Owner: who.Owner()}
+	m := chatbridge.Message{
+		Conversation: conversation, Text: q.Text, AskAll: q.AskAll, NoTools: q.NoTools, Without: withheld(who), Owner: who.Owner(),
+		Plan: q.Plan, Proposal: q.Proposal, Mission: q.Mission, Imprint: q.Imprint,
+	}
 	b, err := s.chats.bridge(namespace)
 	if conversation != "" {
 		b, err = s.conversation(ctx, who, namespace, conversation)
@@ -218,10 +230,12 @@ func (s *Server) approve(ctx context.Context, who token.Identity, namespace, con
 		Conversation: conversation, CallID: q.CallID, Approve: q.Decision == "approve", Words: q.Words, Digest: q.Digest, Remember: q.Remember, Prefix: q.Prefix, Without: withheld(who),
 	}
 	switch {
-	case q.Decision != "approve" && q.Decision != "deny" && q.Decision != "result":
-		return nil, invalid("decision", "the decision is approve, deny or result")
-	case q.Words != "" && q.Decision != "deny":
-		return nil, invalid("words", "words go with deny")
+	case q.Decision != "approve" && q.Decision != "deny" && q.Decision != "result" && q.Decision != "revise":
+		return nil, invalid("decision", "the decision is approve, deny, result or revise")
+	case q.Words != "" && q.Decision != "deny" && q.Decision != "revise":
+		return nil, invalid("words", "words go with deny and revise")
+	case q.Words == "" && q.Decision == "revise":
+		return nil, invalid("words", "say what to change")
 	case q.Result != "" && q.Decision != "result":
 		return nil, invalid("result", "result goes with the decision result")
 	case !a.Approve && (q.Digest != "" || q.Remember != "" || len(q.Prefix) > 0):

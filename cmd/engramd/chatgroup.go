@@ -179,7 +179,7 @@ type chatSearchCommand struct {
 
 func (c *chatSearchCommand) Run(a *app) error {
 	return a.withChats(reading, func(b *chatbridge.Bridge) error {
-		page, err := b.Search(a.ctx, strings.Join(c.Words, " "), c.Limit)
+		page, err := b.Search(a.ctx, strings.Join(c.Words, " "), c.Limit, "")
 		if err != nil {
 			return err
 		}

@@ -141,7 +141,11 @@ func TestWorkedExampleInCommands(t *testing.T) {
 				doors["input"] = struct{ tell, say chatDoor }{asJSON, piped}
 			}
 			for name, door := range doors {
-				t.Run(name, func(t *testing.T) { workedExample(t, w, name, door.tell, door.say) })
+				t.Run(name, func(t *testing.T) {
+					here := *w
+					here.t = t
+					workedExample(t, &here, name, door.tell, door.say)
+				})
 			}
 		})
 	}

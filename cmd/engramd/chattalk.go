@@ -154,7 +154,7 @@ func (t *chatTerminal) command(text string) error {
 		}
 		return err
 	case "search":
-		page, err := t.b.Search(t.ctx, rest, 0)
+		page, err := t.b.Search(t.ctx, rest, 0, "")
 		if err == nil {
 			t.a.printFound(page)
 		}

@@ -34,7 +34,7 @@ type reviewListCommand struct {
 
 func (c *reviewListCommand) Run(a *app) error {
 	return a.withChats(reading, func(b *chatbridge.Bridge) error {
-		list, err := b.Reviews(a.ctx)
+		list, err := b.Reviews(a.ctx, "")
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func changes(p *chatbridge.Pending) string {
 
 // findReview finds a review that waits.
 func findReview(a *app, b *chatbridge.Bridge, id string) (*chatbridge.PendingReview, error) {
-	list, err := b.Reviews(a.ctx)
+	list, err := b.Reviews(a.ctx, "")
 	if err != nil {
 		return nil, err
 	}

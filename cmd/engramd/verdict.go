@@ -31,7 +31,7 @@ type verdictCandidatesCommand struct {
 
 func (c *verdictCandidatesCommand) Run(a *app) error {
 	return a.withChats(reading, func(b *chatbridge.Bridge) error {
-		list, err := b.Candidates(a.ctx)
+		list, err := b.Candidates(a.ctx, "")
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ type verdictListCommand struct {
 
 func (c *verdictListCommand) Run(a *app) error {
 	return a.withChats(reading, func(b *chatbridge.Bridge) error {
-		list, err := b.Verdicts(a.ctx, c.Candidate)
+		list, err := b.Verdicts(a.ctx, c.Candidate, "")
 		if err != nil {
 			return err
 		}
