@@ -42,7 +42,7 @@ func (m *matcher) finish() {
 }
 
 func (m *matcher) pattern(p *syntax.Pattern) *bound.Pattern {
-	out := &bound.Pattern{Span: p.Span, Path: -1, Shortest: p.Shortest}
+	out := &bound.Pattern{Span: p.Span, Path: -1, Shortest: p.Shortest, Count: p.Count}
 	for i, node := range p.Nodes {
 		out.Nodes = append(out.Nodes, m.node(node))
 		if i < len(p.Rels) {
@@ -62,9 +62,9 @@ func (m *matcher) checkShortest(p *syntax.Pattern) {
 	switch {
 	case len(p.Rels) != 1:
 		m.b.fail(fault.Syntax("InvalidRelationshipPattern", p.Span, "a shortest path is asked of one relationship pattern between two nodes"))
-	case p.Rels[0].Var0 != nil && p.Rels[0].Var0.Min != nil && *p.Rels[0].Var0.Min > 1:
+	case p.Count == 0 && p.Rels[0].Var0 != nil && p.Rels[0].Var0.Min != nil && *p.Rels[0].Var0.Min > 1:
 		m.b.fail(fault.Unsupported(p.Rels[0].Var0.Span, "a shortest path with a least length above 1").
-			WithHint("Match a path of variable length instead: ... RETURN p ORDER BY length(p) LIMIT 1."))
+			WithHint("Write ANY SHORTEST (a)-[:KNOWS]->{2,5}(b)."))
 	}
 }
 

@@ -252,6 +252,7 @@ type Pattern struct {
 	syntax.Span
 	Path     int // slot of the path, or -1
 	Shortest syntax.Shortest
+	Count    int64 // as in syntax.Pattern
 	Nodes    []*NodePat
 	Rels     []*RelPat
 }

@@ -1,6 +1,7 @@
 package bound
 
 import (
+	"fmt"
 	"strconv"
 
 	"engram/query/internal/syntax"
@@ -22,6 +23,9 @@ func (f *clauseFormatter) pattern(p *Pattern) {
 	wrapped := p.Shortest != syntax.NotShortest
 	if wrapped {
 		f.WriteString(map[bool]string{false: "shortestPath(", true: "allShortestPaths("}[p.Shortest == syntax.AllShortestPaths])
+		if p.Count > 1 {
+			fmt.Fprintf(f, "%d: ", p.Count)
+		}
 	}
 	for i, n := range p.Nodes {
 		f.node(n)

@@ -291,7 +291,7 @@ func (d *describer) detail(op Op) string {
 	case *VarExpand:
 		return d.arrow(o.From, o.Rel, o.To, o.Types, length(o.Min, o.Max), o.Dir) + d.within(&o.Within)
 	case *ShortestPath:
-		return d.arrow(o.From, o.Rel, o.To, o.Types, length(o.Min, o.Max), o.Dir) + d.within(&o.Within)
+		return o.selector() + d.arrow(o.From, o.Rel, o.To, o.Types, length(o.Min, o.Max), o.Dir) + d.within(&o.Within)
 	case *PathBuild:
 		return d.slot(o.Slot)
 	case *Filter:
@@ -436,4 +436,15 @@ func (d *describer) aggregate(o *Aggregate) string {
 		text = strings.TrimSpace(text + " BY " + d.items(o.Group))
 	}
 	return text
+}
+
+// selector tells how many walks are looked for, where that is more than usual.
+func (o *ShortestPath) selector() string {
+	switch {
+	case o.Count < 2:
+		return ""
+	case o.All:
+		return fmt.Sprintf("%d lengths of ", o.Count)
+	}
+	return fmt.Sprintf("%d of ", o.Count)
 }

@@ -26,6 +26,7 @@ type step struct {
 	rel         *bound.RelPat
 	left, right int // slots
 	shortest    syntax.Shortest
+	count       int64
 }
 
 // usedEdge is an edge of the same MATCH that later ones must differ from.
@@ -69,7 +70,7 @@ func (m *matcher) add(p *bound.Pattern) error {
 	}
 	for i, r := range p.Rels {
 		m.steps = append(m.steps, &step{
-			rel: r, left: p.Nodes[i].Slot, right: p.Nodes[i+1].Slot, shortest: p.Shortest,
+			rel: r, left: p.Nodes[i].Slot, right: p.Nodes[i+1].Slot, shortest: p.Shortest, count: p.Count,
 		})
 		if r.PropsFrom != nil {
 			return fault.Unsupported(r.Span, "a parameter map in a pattern of MATCH")
@@ -217,7 +218,7 @@ func (m *matcher) follow(s *step) {
 		m.op = &ShortestPath{
 			Unary: unary(m.op), From: s.left, Rel: r.Slot, To: s.right, Types: r.Types, Dir: r.Dir,
 			Min: r.Min, Max: r.Max, Props: r.Props, All: s.shortest == syntax.AllShortestPaths, Unique: unique,
-			Single: !r.VarLength, Within: m.within(s),
+			Count: s.count, Single: !r.VarLength, Within: m.within(s),
 		}
 		if sp := m.op.(*ShortestPath); sp.Single {
 			sp.Min, sp.Max = 1, 1

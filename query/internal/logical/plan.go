@@ -153,7 +153,8 @@ type (
 		Min, Max      int64
 		Props         []bound.PropPat
 		All           bool
-		Single        bool // the pattern is one plain edge: Rel holds it, not a list
+		Count         int64 // so many walks, or with All lengths of walks; 0: the function
+		Single        bool  // the pattern is one plain edge: Rel holds it, not a list
 		Unique        []Used
 		Within        Within
 	}

@@ -180,14 +180,16 @@ func (g *gen) known(k kind) string {
 }
 
 func (g *gen) reading() {
-	switch n := g.r.IntN(12); {
-	case n < 5:
+	switch n := g.r.IntN(25); {
+	case n < 1:
+		g.shortest()
+	case n < 11:
 		g.match("MATCH ")
-	case n < 7:
+	case n < 15:
 		g.match("OPTIONAL MATCH ")
-	case n < 8:
+	case n < 17:
 		g.call()
-	case n < 9:
+	case n < 19:
 		list := g.expr(listKind, 1)
 		g.writef("UNWIND %s AS %s ", list, g.fresh(intKind))
 	default:
@@ -211,6 +213,29 @@ func (g *gen) call() {
 	g.writef("CALL { %s} ", inner.b.String())
 	g.vars = append(g.vars, inner.vars...)
 	g.next = inner.next
+}
+
+// shortest writes a MATCH of the shortest paths. Which of those that are as long
+// are found is left to the engine, so of SHORTEST k only the lengths are looked at.
+func (g *gen) shortest() {
+	pattern := func(from, rel, to string) {
+		g.writef("(%s:%s)", from, g.pick(labels))
+		g.writef(g.pick([]string{"-[%s:R|S]->%s", "<-[%s:S|T]-%s", "-[%s]-%s"}), rel, g.pick([]string{"{2,4}", "{1,4}", "{0,3}", ""}))
+		g.writef("(%s:%s)", to, g.pick(labels))
+	}
+	if g.chance(2) {
+		g.next++
+		path := fmt.Sprintf("v%d", g.next)
+		g.writef("MATCH %s = %s ", path, g.pick([]string{"ALL SHORTEST", "SHORTEST 1 GROUPS", "SHORTEST 2 GROUPS", "SHORTEST 3 PATH GROUPS"}))
+		pattern(g.fresh(nodeKind), "", g.fresh(nodeKind))
+		g.writef(" ")
+		g.vars = append(g.vars, variable{path, pathKind})
+		return
+	}
+	from, to := g.fresh(nodeKind), g.fresh(nodeKind)
+	g.writef("CALL { MATCH p = %s ", g.pick([]string{"ANY SHORTEST", "SHORTEST 2", "ANY 3", "SHORTEST 4 PATHS"}))
+	pattern(from, "", to)
+	g.writef(" RETURN %s, %s, length(p) AS %s } ", from, to, g.fresh(intKind))
 }
 
 func (g *gen) match(word string) {

@@ -73,8 +73,13 @@ func (s *search) patterns(ps []*bound.Pattern, then func() error) error {
 	}
 	p := ps[0]
 	if p.Shortest != syntax.NotShortest {
-		return unsupported(p)
+		return s.shortest(p, func() error { return s.patterns(ps[1:], then) })
 	}
+	return s.lay(p, func() error { return s.patterns(ps[1:], then) })
+}
+
+// lay lays one pattern on the graph in every way.
+func (s *search) lay(p *bound.Pattern, then func() error) error {
 	nodes, err := s.e.G.ScanNodes(0, 0, make([]value.NodeID, s.e.G.NodeCount(0)+1))
 	if err != nil {
 		return err
@@ -83,11 +88,10 @@ func (s *search) patterns(ps []*bound.Pattern, then func() error) error {
 		walk := &value.Path{Nodes: []value.Value{value.NodeRef(id)}}
 		err := s.put(p.Nodes[0].Slot, value.NodeRef(id), func() error {
 			return s.steps(p, 0, id, walk, func(done *value.Path) error {
-				rest := func() error { return s.patterns(ps[1:], then) }
 				if p.Path < 0 {
-					return rest()
+					return then()
 				}
-				return s.put(p.Path, value.OfPath(done), rest)
+				return s.put(p.Path, value.OfPath(done), then)
 			})
 		})
 		if err != nil {

@@ -149,7 +149,7 @@ func (c *compiler) operator(op logical.Op) operator {
 	case *logical.ShortestPath:
 		return &shortestPath{
 			fan: c.fan(op), from: o.From, rel: live(op, o.Rel), to: o.To, types: edgeTypes{names: o.Types},
-			dir: direction(o.Dir), min: o.Min, max: o.Max, props: c.edgeProps(o.Props), all: o.All,
+			dir: direction(o.Dir), min: o.Min, max: o.Max, props: c.edgeProps(o.Props), all: o.All, count: o.Count,
 			single: o.Single, unique: o.Unique, within: c.within(&o.Within),
 		}
 	case *logical.Filter:

@@ -19,7 +19,8 @@ type shortestPath struct {
 	min, max      int64
 	props         edgeProps
 	all           bool
-	single        bool // the pattern is one plain edge, not a list
+	count         int64 // 0: it was written as a function
+	single        bool  // the pattern is one plain edge, not a list
 	unique        []logical.Used
 	within        walkChecks
 
@@ -29,6 +30,7 @@ type shortestPath struct {
 	found       [][]value.EdgeID
 	pos         int
 	held        int64 // bytes taken for the current row
+	trails      trailSearch
 	lists       []value.Value
 }
 
@@ -157,6 +159,9 @@ func (o *shortestPath) find() error {
 		if ok, err := o.within.node(o.f, o.row, end); err != nil || !ok {
 			return err
 		}
+	}
+	if o.count > 1 || o.count > 0 && (from == to || o.min > 1) {
+		return o.findTrails(from, to)
 	}
 	if from == to {
 		if o.min == 0 {

@@ -291,6 +291,7 @@ type Pattern struct {
 	Span
 	Var      *Name // path variable, or nil
 	Shortest Shortest
+	Count    int64 // k of SHORTEST k or SHORTEST k GROUPS; 0: not written so
 	Nodes    []*NodePattern
 	Rels     []*RelPattern
 }

@@ -98,44 +98,6 @@ func (p *parser) pathPattern() (*Pattern, error) {
 	return pattern, nil
 }
 
-// selectorAhead reports whether words come next that choose among paths.
-func (p *parser) selectorAhead() bool {
-	t := p.peek()
-	switch {
-	case is(t, "SHORTEST"):
-		return p.ahead(1).Type == tInt || isPunct(p.ahead(1), "(")
-	case t.Type == kwAll:
-		return is(p.ahead(1), "SHORTEST")
-	case t.Type == kwAny:
-		next := p.ahead(1)
-		return is(next, "SHORTEST") || isPunct(next, "(") || next.Type == tInt
-	}
-	return false
-}
-
-// selected parses ANY SHORTEST, SHORTEST 1 or ALL SHORTEST and a path.
-func (p *parser) selected() (*Pattern, error) {
-	t, next := p.take(), p.peek()
-	kind := ShortestPath
-	switch {
-	case t.Type == kwAll:
-		kind = AllShortestPaths
-		p.take()
-	case t.Type == kwAny && is(next, "SHORTEST"), next.Type == tInt && next.Value == "1" && t.Type != kwAny:
-		p.take()
-	case t.Type == kwAny, next.Type == tInt:
-		return nil, fault.Unsupported(span(t), "choosing among paths otherwise than by ANY SHORTEST or ALL SHORTEST").
-			WithHint("Match the paths and take some: ... WITH p ORDER BY length(p) LIMIT 3.")
-	}
-	pattern, err := p.path()
-	if err != nil {
-		return nil, err
-	}
-	pattern.Shortest = kind
-	pattern.Span = p.since(span(t))
-	return pattern, nil
-}
-
 // path parses node (relationship node)*.
 func (p *parser) path() (*Pattern, error) {
 	if !p.at("(") {
