@@ -19,20 +19,20 @@ func (s *Server) adminRoutes() []*route {
 			summary: "Merge a snapshot of nodes and edges",
 			detail: "Ids are kept, so merging it again changes nothing. Nothing is overwritten: a node or an edge that is there with other fields, and one that the snapshot has twice with different fields, " +
 				"is left as it is and listed as a collision. Changes travel as updates and forgets.",
-			request: mergeRequest{}, response: mergeResponse{}, problems: []int{404, 409, 507},
+			request: mergeRequest{}, response: mergeResponse{}, problems: append([]string{codeNodeNotFound}, running...),
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/audit/structural", scope: token.Read, body: jsonBody, handle: s.auditStructure,
 			summary: "What shape the memory is in", detail: "It reads one moment and writes nothing. What could not be measured is told with the reason.",
-			request: auditRequest{}, problems: []int{404, 422},
+			request: auditRequest{}, problems: []string{codeOverloaded},
 		},
 		{
 			method: http.MethodGet, pattern: "/v1/stats", scope: token.Read, handle: s.stats,
-			summary: "What a namespace holds", response: statsResponse{}, problems: []int{404},
+			summary: "What a namespace holds", response: statsResponse{},
 		},
 		{
 			method: http.MethodGet, pattern: "/v1/schema", scope: token.Read, handle: s.schema,
-			summary: "Labels, types, indexes, constraints, layers and relation types", response: schemaResponse{}, problems: []int{404},
+			summary: "Labels, types, indexes, constraints, layers and relation types", response: schemaResponse{}, problems: running,
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/import", scope: token.Admin, body: streamBody, stream: true, writes: true, handle: s.importRoute,
@@ -47,22 +47,22 @@ func (s *Server) adminRoutes() []*route {
 				{name: "skip_bad", kind: "boolean", doc: "Leave out what makes no sense, and tell of it."},
 				{name: "restart", kind: "boolean", doc: "Give up an unfinished import of another file: what it brought stays and is merged with."},
 				{name: "split", kind: "string", doc: "Make nodes of the headings of Markdown.", enum: []string{"heading"}},
-				{name: "name", kind: "string", doc: "The name of the file, by which a single note has its id."},
+				{name: "name", kind: "string", doc: "The name of the file, by which a single note has its id.", example: "ferry.md"},
 			},
-			request: map[string]any{}, response: importer.Report{}, problems: []int{404, 409, 507},
+			request: map[string]any{}, response: importer.Report{}, problems: append(coded(engram.CodeLoadUnfinished, engram.CodeResourceExhausted), stating...),
 		},
 		{
 			method: http.MethodGet, pattern: "/v1/export", scope: token.Admin, stream: true, handle: s.export,
 			summary: "Export a namespace",
 			detail:  "One moment of the graph, the same graph always in the same way. JSON Lines hold all of it. An answer that broke off ends without its last chunk.",
 			query:   []param{{name: "format", kind: "string", doc: "How it is written.", enum: exporter.Formats(), def: "jsonl"}},
-			answers: map[string]string{typeNDJSON: "JSON Lines.", typeText: "A script of statements.", archive.Type: "A folder."}, problems: []int{404},
+			answers: map[string]string{typeNDJSON: "JSON Lines.", typeText: "A script of statements.", archive.Type: "A folder."},
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/backup", scope: token.Admin, body: jsonBody, stream: true, handle: s.backup,
 			summary: "Copy a namespace into a folder of the server's",
 			detail:  "Reading and writing go on meanwhile. Where the folder is, the server's configuration says; it gets its name only after the copy was opened and checked.",
-			request: backupRequest{}, response: backupResponse{}, problems: []int{404, 501, 507},
+			request: backupRequest{}, response: backupResponse{}, problems: coded(engram.CodeNotSupported),
 		},
 		{
 			method: http.MethodGet, pattern: "/v1/namespaces", scope: token.Read, global: true, handle: s.namespaces,
@@ -70,18 +70,18 @@ func (s *Server) adminRoutes() []*route {
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/namespaces", scope: token.Admin, body: jsonBody, global: true, writes: true, handle: s.createNamespace,
-			summary: "Make a namespace", request: namespaceRequest{}, response: namespaceJSON{}, problems: []int{404, 409, 507},
+			summary: "Make a namespace", request: namespaceRequest{}, response: namespaceJSON{}, problems: coded(engram.CodeNotFound, engram.CodeExists, engram.CodeFull, engram.CodeFailed),
 		},
 		{
 			method: http.MethodPatch, pattern: "/v1/namespaces/{name}", scope: token.Admin, body: jsonBody, global: true, writes: true, handle: s.changeNamespace,
 			summary: "Rename a namespace, or bound its size",
 			detail:  "It must not be in use: try again when nothing runs in it.",
-			request: namespaceChange{}, response: namespaceJSON{}, problems: []int{404, 409},
+			request: namespaceChange{}, response: namespaceJSON{}, problems: coded(engram.CodeNotFound, engram.CodeExists, engram.CodeAborted, engram.CodeFailed),
 		},
 		{
 			method: http.MethodDelete, pattern: "/v1/namespaces/{name}", scope: token.Admin, global: true, writes: true, handle: s.dropNamespace,
 			summary: "Delete a namespace with everything in it", detail: "It must not be in use: try again when nothing runs in it.",
-			response: droppedResponse{}, problems: []int{404, 409},
+			response: droppedResponse{}, problems: coded(engram.CodeNotFound, engram.CodeAborted, engram.CodeFailed),
 		},
 	}
 }

@@ -50,7 +50,7 @@ func (s *Server) serveRoute(r *route, w http.ResponseWriter, req *http.Request) 
 	}})
 	c := &call{s: s, route: r, w: w, req: req, ctx: ctx, who: who, id: id, began: time.Now()}
 	err := c.run()
-	if err != nil && context.Cause(ctx) == errDeadline && (engram.IsCode(err, engram.CodeCanceled) || errors.Is(err, context.DeadlineExceeded)) {
+	if err != nil && context.Cause(ctx) == errDeadline && (engram.IsCode(err, engram.CodeCanceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errDeadline)) {
 		err = newProblem(http.StatusGatewayTimeout, codeDeadline, "the request took longer than "+r.maxTimeout(&s.config).String())
 	}
 	if r.writes {
@@ -96,6 +96,9 @@ func (c *call) run() (err error) {
 		return err
 	}
 	defer release()
+	if c.ctx.Err() != nil { // opening it took all the time
+		return context.Cause(c.ctx)
+	}
 	c.db = db
 	return c.route.handle(c)
 }
@@ -202,7 +205,7 @@ func (c *call) checkBody() error {
 		return &http.MaxBytesError{Limit: limit}
 	}
 	c.req.Body = http.MaxBytesReader(c.w, c.req.Body, limit)
-	if !c.route.stream {
+	if c.route.body != streamBody {
 		// Recorders of tests have no deadlines.
 		_ = http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(c.s.config.BodyTimeout))
 	}

@@ -172,7 +172,7 @@ func replayOf(ctx context.Context, b *chatbridge.Bridge, conversation, run strin
 	}
 	stored, err := b.Stored(ctx, conversation, run, after)
 	if err == nil && stored == nil && run != "" {
-		err = newProblem(http.StatusNotFound, "RunNotFound", "the conversation has no such run")
+		err = newProblem(http.StatusNotFound, codeNoRun, "the conversation has no such run")
 	}
 	return replay{stored: stored}, err
 }

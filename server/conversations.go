@@ -25,12 +25,12 @@ func (s *Server) conversationRoutes() []*route {
 	}, {
 		method: http.MethodPost, pattern: "/v1/conversations/{id}/messages", scope: token.Chat, body: jsonBody, writes: true, lasting: true, handle: s.message,
 		summary: "Say something", detail: "The id new begins a conversation. " + events,
-		request: messageRequest{}, response: messageResponse{}, answers: stream, problems: []int{404, 409, 502},
+		request: messageRequest{}, response: messageResponse{}, answers: stream, problems: append([]string{"CallPending"}, chatting...),
 	}, {
 		method: http.MethodPost, pattern: "/v1/conversations/{id}/approvals", scope: token.Chat, body: jsonBody, writes: true, lasting: true, handle: s.approval,
 		summary: "Answer a call that waits for consent",
 		detail:  "Once. Approving what the tier escalate is told of, and remember always, need the scope run-commands. " + events,
-		request: approvalRequest{}, response: messageResponse{}, answers: stream, problems: []int{404, 409, 502},
+		request: approvalRequest{}, response: messageResponse{}, answers: stream, problems: append([]string{"CallNotFound", "CallUsed", "CallAmbiguous", "CallChanged"}, chatting...),
 	}, {
 		method: http.MethodGet, pattern: "/v1/conversations/{id}/events", scope: token.Chat, lasting: true, handle: s.events,
 		summary: "Replay the events of a run", detail: "As JSON: those so far. " + events,
@@ -38,10 +38,10 @@ func (s *Server) conversationRoutes() []*route {
 			{name: "run", kind: "string", doc: "The run; without it the newest one of the conversation."},
 			{name: "after", kind: "integer", doc: "The number of the last event that is known. In a stream, Last-Event-ID may say so too.", def: "0"},
 		},
-		response: eventsResponse{}, answers: stream, problems: []int{404},
+		response: eventsResponse{}, answers: stream, problems: []string{codeNoConversation, codeNoRun, codeOverloaded},
 	}, {
 		method: http.MethodPost, pattern: "/v1/conversations/{id}/cancel", scope: token.Chat, writes: true, handle: s.cancelRun,
-		summary: "End the run of a conversation, or the call that waits in it", response: cancelResponse{}, problems: []int{404},
+		summary: "End the run of a conversation, or the call that waits in it", response: cancelResponse{}, problems: []string{codeNoConversation, codeOverloaded},
 	}}
 }
 

@@ -17,22 +17,22 @@ func (s *Server) graphRoutes() []*route {
 	return []*route{
 		{
 			method: http.MethodGet, pattern: "/v1/nodes", scope: token.Read, handle: s.nodes,
-			summary: "List nodes, older ones first", response: nodesResponse{}, problems: []int{404, 422},
+			summary: "List nodes, older ones first", response: nodesResponse{}, problems: running,
 			query: []param{
-				{name: "label", kind: "string", doc: "Only nodes with this label."},
-				{name: "cursor", kind: "string", doc: "The next_cursor of the page before."},
+				{name: "label", kind: "string", doc: "Only nodes with this label.", example: "Person"},
+				{name: "cursor", kind: "string", doc: "The next_cursor of the page before.", example: "n1"},
 				{name: "limit", kind: "integer", doc: "How many at most, 1 to 1,000.", def: "100"},
 			},
 		},
 		{
 			method: http.MethodGet, pattern: "/v1/nodes/{id}", scope: token.Read, handle: s.node,
-			summary: "One node", response: nodeJSON{}, problems: []int{404},
+			summary: "One node", response: nodeJSON{}, problems: append([]string{codeNodeNotFound}, running...),
 		},
 		{
 			method: http.MethodPatch, pattern: "/v1/nodes/{id}", scope: token.Write, body: jsonBody, writes: true, keyed: true, handle: s.patchNode,
 			summary: "Change a node",
 			detail:  "Properties that are null are removed, others are set, those that are not named stay. New content of a memory supersedes the older one, which is kept.",
-			request: patchRequest{}, response: patchResponse{}, problems: []int{404, 409, 507},
+			request: patchRequest{}, response: patchResponse{}, problems: append([]string{codeNodeNotFound, string(engram.CodeExists)}, running...),
 		},
 		{
 			method: http.MethodDelete, pattern: "/v1/nodes/{id}", scope: token.Write, writes: true, keyed: true, handle: s.deleteNode,
@@ -40,17 +40,17 @@ func (s *Server) graphRoutes() []*route {
 			detail:  "It is kept out of recall and can be restored. With hard it is deleted with its edges, for good, which needs the scope admin.",
 			query: []param{
 				{name: "hard", kind: "boolean", doc: "Delete it for good."},
-				{name: "because", kind: "string", doc: "Why it is forgotten."},
+				{name: "because", kind: "string", doc: "Why it is forgotten.", example: "asked"},
 			},
-			response: deleteResponse{}, problems: []int{404, 409},
+			response: deleteResponse{}, problems: append([]string{codeNodeNotFound}, running...),
 		},
 		{
 			method: http.MethodGet, pattern: "/v1/nodes/{id}/neighbours", scope: token.Read, handle: s.neighbours,
-			summary: "What is around a node", response: neighboursResponse{}, problems: []int{404, 422},
+			summary: "What is around a node", response: neighboursResponse{}, problems: append([]string{codeNodeNotFound}, running...),
 			query: []param{
 				{name: "depth", kind: "integer", doc: "How many hops, 1 to 5.", def: "1"},
 				{name: "direction", kind: "string", doc: "Which way edges are followed.", enum: []string{"out", "in", "both"}, def: "both"},
-				{name: "type", kind: "string", doc: "Only edges of this type."},
+				{name: "type", kind: "string", doc: "Only edges of this type.", example: "KNOWS"},
 				{name: "limit", kind: "integer", doc: "How many nodes at most, 1 to 1,000.", def: "100"},
 			},
 		},
@@ -58,7 +58,7 @@ func (s *Server) graphRoutes() []*route {
 			method: http.MethodPost, pattern: "/v1/edges:batch", scope: token.Write, body: jsonBody, writes: true, keyed: true, handle: s.edgesBatch,
 			summary: "Make edges",
 			detail:  "All or none, in one transaction. An edge of the type between the two nodes that is there gets the weight and the properties.",
-			request: edgesRequest{}, response: edgesResponse{}, problems: []int{404, 409, 507},
+			request: edgesRequest{}, response: edgesResponse{}, problems: append([]string{codeNodeNotFound}, running...),
 		},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"engram"
 	"engram/server"
 	"engram/server/token"
 
@@ -47,13 +48,19 @@ func start(t *testing.T, change ...func(*server.Config)) *harness {
 // startWith is start with a registry of a kind.
 func startWith(t *testing.T, o server.RegistryOptions, change ...func(*server.Config)) *harness {
 	t.Helper()
+	return startAt(t, filepath.Join(t.TempDir(), "data"), o, change...)
+}
+
+// startAt is startWith on a directory, which may hold something.
+func startAt(t *testing.T, dir string, o server.RegistryOptions, change ...func(*server.Config)) *harness {
+	t.Helper()
 	o.Create = true
-	h := &harness{t: t, dir: filepath.Join(t.TempDir(), "data"), log: &syncBuffer{}}
+	h := &harness{t: t, dir: dir, log: &syncBuffer{}}
 	var err error
 	if h.registry, err = server.OpenRegistry(h.dir, o); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.registry.Create(server.DefaultNamespace); err != nil {
+	if err := h.registry.Create(server.DefaultNamespace); err != nil && !engram.IsCode(err, engram.CodeExists) {
 		t.Fatal(err)
 	}
 	h.tokens = token.Open(h.dir, nil)
@@ -150,6 +157,15 @@ func (h *harness) try(secret, method, path, body string, change ...func(*http.Re
 	if err != nil {
 		return answer{}, err
 	}
+	out, err := answerOf(res)
+	if out.code() != "" && h.server.Undocumented(req.Method, req.URL.Path, out.status, out.code()) {
+		h.t.Errorf("%s %s: the OpenAPI document does not list %d %s", req.Method, req.URL.Path, out.status, out.code())
+	}
+	return out, err
+}
+
+// answerOf reads an answer.
+func answerOf(res *http.Response) (answer, error) {
 	defer res.Body.Close()
 	content, err := io.ReadAll(res.Body)
 	out := answer{status: res.StatusCode, header: res.Header, body: string(content)}

@@ -13,34 +13,37 @@ import (
 func (s *Server) keptRoutes() []*route {
 	return []*route{{
 		method: http.MethodGet, pattern: "/v1/conversations/{id}", scope: token.Chat, handle: s.keptConversation,
-		summary: "A conversation", detail: "Also one that is forgotten.", response: chatbridge.Conversation{}, problems: []int{404},
+		summary: "A conversation", detail: "Also one that is forgotten.", response: chatbridge.Conversation{}, problems: keptProblems,
 	}, {
 		method: http.MethodPatch, pattern: "/v1/conversations/{id}", scope: token.Chat, body: jsonBody, writes: true, handle: s.renameConversation,
 		summary: "Give a conversation a title", detail: "No program changes it any more.",
-		request: renameConversationRequest{}, response: chatbridge.Conversation{}, problems: []int{404},
+		request: renameConversationRequest{}, response: chatbridge.Conversation{}, problems: keptProblems,
 	}, {
 		method: http.MethodDelete, pattern: "/v1/conversations/{id}", scope: token.Chat, writes: true, handle: s.forgetConversation,
 		summary: "Forget a conversation", detail: "It is kept, out of list, search and the reach of messages, and can be restored. With hard it is deleted for good, which needs the scope admin.",
 		query: []param{
-			{name: "because", kind: "string", doc: "Why. Not with hard."},
+			{name: "because", kind: "string", doc: "Why. Not with hard.", example: "asked"},
 			{name: "hard", kind: "boolean", doc: "Delete it for good, with turns, runs, events and bells. Copies in backups are not reached."},
 			{name: "memories", kind: "boolean", doc: "With hard: also what the model remembered in it, where it is still as it was written."},
 		},
-		response: forgetConversationResponse{}, problems: []int{404, 409},
+		response: forgetConversationResponse{}, problems: append([]string{"ConversationBusy"}, keptProblems...),
 	}, {
 		method: http.MethodPost, pattern: "/v1/conversations/{id}/restore", scope: token.Chat, writes: true, handle: s.restoreConversation,
-		summary: "Bring a forgotten conversation back", response: chatbridge.Conversation{}, problems: []int{404},
+		summary: "Bring a forgotten conversation back", response: chatbridge.Conversation{}, problems: keptProblems,
 	}, {
 		method: http.MethodGet, pattern: "/v1/conversations/{id}/export", scope: token.Chat, stream: true, handle: s.exportConversation,
 		summary: "A conversation as a file", detail: "Its turns with receipts and sources, and its runs with calls, results and events, byte for byte. JSON Lines end with a line end; without it they were cut off.",
 		query:   []param{{name: "format", kind: "string", doc: "What it is written as.", enum: []string{chatbridge.FormatJSONL, chatbridge.FormatMarkdown}, def: chatbridge.FormatJSONL}},
-		answers: map[string]string{typeNDJSON: "Objects with one of conversation, turn, run and end, a line each.", typeMarkdown: "For people, with the same objects in comments."}, problems: []int{404},
+		answers: map[string]string{typeNDJSON: "Objects with one of conversation, turn, run and end, a line each.", typeMarkdown: "For people, with the same objects in comments."}, problems: keptProblems,
 	}, {
 		method: http.MethodPost, pattern: "/v1/conversations:search", scope: token.Chat, body: jsonBody, handle: s.searchConversations,
 		summary: "Find where something was said", detail: "In the token's conversations that are not forgotten, by turns and titles, the best first.",
-		request: searchConversationsRequest{}, response: chatbridge.FoundPage{},
+		request: searchConversationsRequest{}, response: chatbridge.FoundPage{}, problems: []string{codeOverloaded},
 	}}
 }
+
+// keptProblems are the codes of what looks for a conversation.
+var keptProblems = []string{codeNoConversation, codeOverloaded}
 
 const typeMarkdown = "text/markdown; charset=utf-8"
 

@@ -17,24 +17,24 @@ func (s *Server) memoryRoutes() []*route {
 			method: http.MethodPost, pattern: "/v1/recall", scope: token.Read, body: jsonBody, handle: s.recall,
 			summary: "Recall memories for a question",
 			detail:  "It only reads, unless reinforce is set, which needs the scope write.",
-			request: recallRequest{}, response: recallResponse{}, problems: []int{404, 422},
+			request: recallRequest{}, response: recallResponse{}, problems: seedingProblems,
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/remember", scope: token.Write, body: jsonBody, writes: true, keyed: true, handle: s.remember,
 			summary: "Store a memory",
 			detail: "When the answer is there, it is durable. The same text again counts as a use of the memory: created is then false. " +
 				"Another text for the same id takes the place of the older one, which is then superseded.",
-			request: rememberRequest{}, response: rememberResponse{}, problems: []int{404, 409, 507},
+			request: rememberRequest{}, response: rememberResponse{}, problems: append([]string{codeNodeNotFound}, running...),
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/activate", scope: token.Read, body: jsonBody, handle: s.activate,
-			summary: "What comes to mind of some nodes", request: activateRequest{}, response: activateResponse{}, problems: []int{404, 422},
+			summary: "What comes to mind of some nodes", request: activateRequest{}, response: activateResponse{}, problems: append([]string{codeNodeNotFound}, running...),
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/compile", scope: token.Read, body: jsonBody, handle: s.compile,
 			summary: "A text for a prompt, of what comes to mind",
 			detail:  "The text is empty when nothing comes to mind.",
-			request: compileRequest{}, response: compileResponse{}, problems: []int{404, 422},
+			request: compileRequest{}, response: compileResponse{}, problems: seedingProblems,
 		},
 	}
 }
@@ -50,6 +50,9 @@ type seeding struct {
 	At      string
 }
 
+// seedingProblems are the codes of problems that those fields may lead to.
+var seedingProblems = append(append([]string{codeNodeNotFound}, coded(engram.CodeWithheld, engram.CodeArgumentError, engram.CodeNothingToSearch)...), running...)
+
 var includable = []string{"superseded", "forgotten", "telemetry", "verdicts"}
 
 // clauses write the fields as options of RECALL, and add their parameters. before is
@@ -58,8 +61,8 @@ func (f seeding) clauses(params map[string]any) (before, options string, err err
 	var b strings.Builder
 	if len(f.From) > 0 {
 		params["from"] = f.From
-		before = "UNWIND $from AS id MATCH (start {id: id}) WITH collect(start) AS starts "
-		b.WriteString(" FROM starts")
+		before = "UNWIND $from AS id MATCH (start {id: id}) WITH collect(start) AS seeds "
+		b.WriteString(" FROM seeds")
 	}
 	if f.Self {
 		b.WriteString(" SELF")

@@ -1,12 +1,12 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,6 +40,8 @@ func document(s *Server) ([]byte, error) {
 		"servers":  []any{map[string]any{"url": "/"}},
 		"security": []any{map[string]any{"token": []any{}}},
 		"paths":    paths,
+		// What is told where no operation is.
+		"x-problems": d.elsewhere(),
 		"components": map[string]any{
 			"schemas":         d.all,
 			"securitySchemes": map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer"}},
@@ -70,15 +72,38 @@ func (d *schemas) operation(r *route) map[string]any {
 		schema := d.of(reflect.TypeOf(r.request))
 		d.request = false
 		content := map[string]any{}
-		for _, t := range r.types {
-			content[t] = map[string]any{"schema": schema}
+		types := r.types
+		if types == nil {
+			types = []string{typeJSON}
 		}
-		if r.types == nil {
-			content[typeJSON] = map[string]any{"schema": schema}
+		for _, t := range types {
+			content[t] = media(r, t, schema)
 		}
 		op["requestBody"] = map[string]any{"required": true, "content": content}
 	}
 	return op
+}
+
+// media tells about a body of one media type, with examples.
+func media(r *route, typ string, schema map[string]any) map[string]any {
+	shown := map[string]any{}
+	for _, e := range examples[r.method+" "+r.pattern] {
+		switch {
+		case cmp.Or(e.media, typeJSON) != typ:
+		case r.body == jsonBody:
+			shown[e.name] = map[string]any{"value": json.RawMessage(e.body)}
+		default:
+			shown[e.name] = map[string]any{"value": e.body}
+		}
+	}
+	out := map[string]any{"schema": schema}
+	if r.body == streamBody { // bytes as they come, whatever they are named
+		out["schema"] = map[string]any{}
+	}
+	if len(shown) > 0 {
+		out["examples"] = shown
+	}
+	return out
 }
 
 func operationID(r *route) string {
@@ -113,7 +138,11 @@ func parameters(r *route) []any {
 				schema["default"] = n
 			}
 		}
-		out = append(out, map[string]any{"name": p.name, "in": "query", "description": p.doc, "schema": schema})
+		shown := map[string]any{"name": p.name, "in": "query", "description": p.doc, "schema": schema}
+		if p.example != "" {
+			shown["example"] = p.example
+		}
+		out = append(out, shown)
 	}
 	if r.keyed {
 		out = append(out, map[string]any{
@@ -138,21 +167,41 @@ func (d *schemas) responses(r *route) map[string]any {
 	}
 	ok["content"] = content
 	out := map[string]any{"200": ok}
-	statuses := append([]int{403}, r.problems...)
-	if r.scope != "" {
-		statuses = append(statuses, 400, 401, 429, 500, 503, 504)
-	}
-	if r.body != noBody {
-		statuses = append(statuses, 408, 413, 415)
-	}
-	slices.Sort(statuses)
-	for _, status := range slices.Compact(statuses) {
-		out[strconv.Itoa(status)] = map[string]any{
-			"description": http.StatusText(status),
-			"content":     map[string]any{typeProblem: map[string]any{"schema": d.of(reflect.TypeFor[problem]())}},
+	for _, code := range r.codes() {
+		status := strconv.Itoa(statusOf(code))
+		if out[status] == nil {
+			out[status] = d.problems(statusOf(code))
 		}
+		addCode(out[status].(map[string]any), code)
 	}
 	return out
+}
+
+// problems are the answers of a status, of no code yet.
+func (d *schemas) problems(status int) map[string]any {
+	return map[string]any{
+		"description": http.StatusText(status),
+		"content": map[string]any{typeProblem: map[string]any{"schema": map[string]any{
+			"allOf":      []any{d.of(reflect.TypeFor[problem]())},
+			"properties": map[string]any{"status": map[string]any{"enum": []any{status}}, "code": map[string]any{"enum": []any{}}},
+		}}},
+	}
+}
+
+// elsewhere are the problems of requests that no operation is about.
+func (d *schemas) elsewhere() map[string]any {
+	out := map[string]any{}
+	for code, doc := range elsewhere {
+		out[code] = map[string]any{"status": statusOf(code), "description": doc}
+	}
+	return out
+}
+
+// addCode adds a code to the problems of a status.
+func addCode(response map[string]any, code string) {
+	schema := response["content"].(map[string]any)[typeProblem].(map[string]any)["schema"].(map[string]any)
+	of := schema["properties"].(map[string]any)["code"].(map[string]any)
+	of["enum"] = append(of["enum"].([]any), code)
 }
 
 // schemas are the JSON Schemas of types, by name.

@@ -137,7 +137,7 @@ func (r *Registry) borrow(name string) (db *engram.DB, release func(), ok bool) 
 func (s *Server) ponderRoutes() []*route {
 	return []*route{{
 		method: http.MethodGet, pattern: "/v1/idle", scope: token.Read, handle: s.idleReport,
-		summary: "What thinking on a heartbeat proposes", response: idleResponse{}, problems: []int{404},
+		summary: "What thinking on a heartbeat proposes", response: idleResponse{},
 		detail: "Links and questions, and how those fare that look for them. Nothing is carried out: a link's statement does it. Off unless the server was started with a heartbeat.",
 	}}
 }

@@ -29,9 +29,11 @@ const (
 	codeDeadline        = "Deadline"     // the request took too long
 	codeShutdown        = "ShuttingDown" // the server is about to end
 	codeNoTransaction   = "TransactionNotFound"
+	codeTxBusy          = "TransactionBusy" // a statement of it is running
 	codeNodeNotFound    = "NodeNotFound"
 	codeUpgrade         = "UpgradeRequired"
 	codeNoConversation  = "ConversationNotFound"
+	codeNoRun           = "RunNotFound"
 )
 
 // problem is an error as RFC 9457 has it.

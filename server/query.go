@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,13 +20,13 @@ func (s *Server) queryRoutes() []*route {
 			"With Accept: application/x-ndjson the answer is a line with the columns, one for each row, and one with the summary or the problem that ended it.",
 		request: queryRequest{}, response: queryResponse{},
 		answers:  map[string]string{typeNDJSON: "One JSON object a line: columns, row for each row, and summary or problem as the last."},
-		problems: []int{404, 409, 413, 422, 501, 507},
+		problems: append(append(coded(engram.CodeReadOnly, engram.CodeWithheld, engram.CodeTxDone, engram.CodeTxExpired), codeNoTransaction, codeTxBusy), slices.Concat(stating, running)...),
 	}, {
 		method: http.MethodPost, pattern: "/v1/batch", scope: token.Write, body: jsonBody, writes: true, keyed: true, handle: s.batch,
 		summary: "Run several statements as one transaction",
 		detail: "All or none. A statement with a key that was committed before, as the Idempotency-Key of a request of its own, is left out: so what was sent before without an answer can be sent again. " +
 			"Rows are not returned.",
-		request: batchRequest{}, response: batchResponse{}, problems: []int{404, 409, 413, 422, 501, 507},
+		request: batchRequest{}, response: batchResponse{}, problems: slices.Concat(coded(engram.CodeWithheld), stating, running),
 	}}
 }
 

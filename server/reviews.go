@@ -14,19 +14,19 @@ func (s *Server) steeringRoutes() []*route {
 	return []*route{{
 		method: http.MethodGet, pattern: "/v1/reviews", scope: token.Chat, handle: s.listReviews,
 		summary: "The plans and proposals that wait", detail: "In the token's conversations, the longest first. POST approvals of the conversation answers one, by its call_id: approve, or revise in words.",
-		response: reviewList{},
+		response: reviewList{}, problems: []string{codeOverloaded},
 	}, {
 		method: http.MethodGet, pattern: "/v1/candidates", scope: token.Chat, handle: s.listCandidates,
-		summary: "What can be judged", detail: "Outcomes of the token's conversations, the newest first, 1,000 at most.", response: candidateList{},
+		summary: "What can be judged", detail: "Outcomes of the token's conversations, the newest first, 1,000 at most.", response: candidateList{}, problems: []string{codeOverloaded},
 	}, {
 		method: http.MethodGet, pattern: "/v1/verdicts", scope: token.Chat, handle: s.listVerdicts,
 		summary: "The verdicts that the token gave", detail: "The newest first, 1,000 at most.",
-		query:    []param{{name: "candidate", kind: "string", doc: "Only those on this candidate."}},
-		response: verdictList{},
+		query:    []param{{name: "candidate", kind: "string", doc: "Only those on this candidate.", example: "k-1"}},
+		response: verdictList{}, problems: []string{codeOverloaded},
 	}, {
 		method: http.MethodPost, pattern: "/v1/verdicts", scope: token.Chat, body: jsonBody, writes: true, handle: s.giveVerdict,
 		summary: "Judge an outcome", detail: "Of the token's conversations. An approval goes into canonical memory and is told to models where the same comes again, whoever asks; so it needs the scope write, too.",
-		request: verdictRequest{}, response: chatbridge.Verdict{}, problems: []int{404},
+		request: verdictRequest{}, response: chatbridge.Verdict{}, problems: []string{"CandidateNotFound", codeOverloaded},
 	}}
 }
 

@@ -59,7 +59,7 @@ type route struct {
 	request  any               // a struct with json tags, or nil
 	response any               // likewise, of status 200
 	answers  map[string]string // media types beside JSON, and what they are
-	problems []int             // statuses beside those that every route has
+	problems []string          // codes beside those that follow from the rest
 }
 
 // param is one parameter of a route's URL.
@@ -67,6 +67,7 @@ type param struct {
 	name, kind, doc string // kind: string, integer, boolean
 	enum            []string
 	def             string
+	example         string
 }
 
 // maxTimeout is how long the route may take.
@@ -105,7 +106,7 @@ func (s *Server) systemRoutes() []*route {
 		},
 		{
 			method: http.MethodGet, pattern: "/readyz", scope: token.Read, global: true, handle: s.readyz, response: healthResponse{},
-			summary: "Whether requests are served", problems: []int{503},
+			summary: "Whether requests are served",
 		},
 		{
 			method: http.MethodGet, pattern: "/metrics", scope: token.Read, global: true, handle: s.metricsPage,

@@ -12,7 +12,7 @@ func (s *Server) sessionRoutes() []*route {
 		method: http.MethodPost, pattern: "/v1/session/begin", scope: token.Read, body: jsonBody, handle: s.beginSession,
 		summary: "What is worth knowing at the beginning of a conversation",
 		detail:  "Bounded: what the memory holds, the newest memories, what is on the mind, the self and its pillars, what happened lately, open work. As the tool begin_session of MCP. Nothing is written.",
-		request: sessionRequest{}, response: sessionResponse{}, problems: []int{413, 422},
+		request: sessionRequest{}, response: sessionResponse{}, problems: running,
 	}}
 }
 

@@ -19,16 +19,16 @@ func (s *Server) txRoutes() []*route {
 			summary: "Begin a transaction of several statements",
 			detail: "The answer's id goes with POST /v1/query as transaction, of the same token only. A writing one keeps other writers out: it is rolled back when it is idle for 2 s or open for 10 s, " +
 				"and by any error. A reading one shows one moment, and ends when it is idle for 30 s or open for 5 minutes.",
-			request: beginRequest{}, response: beginResponse{}, problems: []int{404, 409, 429},
+			request: beginRequest{}, response: beginResponse{}, problems: coded(engram.CodeSnapshotTooOld),
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/transactions/{id}/commit", scope: token.Read, global: true, writes: true, keyed: true, handle: s.commit,
 			summary: "Commit a transaction", detail: "When the answer is there, it is durable.",
-			response: commitResponse{}, problems: []int{404, 409},
+			response: commitResponse{}, problems: append(coded(engram.CodeTxDone, engram.CodeTxExpired, engram.CodeFull, engram.CodeFailed), codeNoTransaction, codeTxBusy),
 		},
 		{
 			method: http.MethodDelete, pattern: "/v1/transactions/{id}", scope: token.Read, global: true, handle: s.rollback,
-			summary: "Roll a transaction back", response: rollbackResponse{}, problems: []int{404},
+			summary: "Roll a transaction back", response: rollbackResponse{}, problems: []string{codeNoTransaction, codeTxBusy},
 		},
 	}
 }
@@ -132,7 +132,7 @@ func (t *transactions) get(who token.Identity, id, namespace string) (*openTx, e
 		return nil, invalid("transaction", "the transaction is of another namespace")
 	}
 	if !o.mu.TryLock() {
-		p := newProblem(http.StatusConflict, string(engram.CodeBusy), "a statement of this transaction is running: wait for its answer")
+		p := newProblem(http.StatusConflict, codeTxBusy, "a statement of this transaction is running: wait for its answer")
 		return nil, p
 	}
 	if o.ended {

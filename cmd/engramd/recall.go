@@ -39,8 +39,8 @@ func (f *recallFlags) options(params map[string]any) (before, options string) {
 	var b strings.Builder
 	if len(f.From) > 0 {
 		params[seedsParam] = f.From
-		before = "UNWIND $seeds AS id MATCH (start {id: id}) WITH collect(start) AS starts "
-		b.WriteString(" FROM starts")
+		before = "UNWIND $seeds AS id MATCH (start {id: id}) WITH collect(start) AS seeds "
+		b.WriteString(" FROM seeds")
 	}
 	if f.Self {
 		b.WriteString(" SELF")
