@@ -46,7 +46,8 @@ OPENAI_API_KEY for the provider of that name; it goes to the provider's address 
 Commands, pages of other hosts and files that run programs are asked for each time, with all that would happen and its hash: y runs
 it once, c allows the same for this conversation, a for all, v shows all of a long one, l leaves it waiting, also for days, n or
 Enter denies it, with words behind n for the model. Anything else is asked again. In a terminal Esc denies too; Ctrl-C, Ctrl-D and
-closing the window deny and end the answer. Where input is no terminal, its end leaves the call waiting: engramd chat resume goes on.
+closing the window deny and end the answer. Where input is no terminal and ends, nobody is asked:
+the call does not run and waits, which the exit code tells (7); engramd chat resume goes on.
 
 The memory may be a server's, by its address or --data URL, with its token in ENGRAM_TOKEN or ENGRAM_TOKEN_FILE: what is remembered
 and the conversation are there; model, workspace and commands are on this machine.
@@ -150,6 +151,7 @@ type chatTerminal struct {
 	seen         map[string]int    // of each run, the last event that was printed
 	shown        map[string]string // of each run, the text that was printed
 	left         bool              // whoever talks wants to leave
+	unasked      bool              // a call waits since input ended
 	interrupted  bool              // the last thing that was typed is Ctrl-C
 	close        func()
 }
@@ -229,6 +231,9 @@ func (t *chatTerminal) once(said string) error {
 func (t *chatTerminal) ended(out *chatbridge.Outcome) error {
 	if out.Unsaved {
 		fmt.Fprintln(t.a.err, "engramd: the answer could not be stored")
+	}
+	if out.Status == "pending" && out.Pending.Review == nil && (t.unasked || t.json) {
+		return unasked(out)
 	}
 	if out.Failure == nil {
 		return nil

@@ -62,7 +62,7 @@ func TestChat(t *testing.T) {
 		}
 	}
 	code, out, errOut = chat("", "-c", "mine", "ASK-RUN")
-	if code != exitOK || made() || !strings.Contains(out, "Not answered: the call waits. Go on with: engramd chat --conversation mine\n") {
+	if code != exitRefused || made() || !strings.Contains(errOut, "the call of run_command did not run: it waits for consent, and nobody was there to be asked. Answer it with: engramd chat --conversation mine\n") {
 		t.Errorf("left waiting: exit %d, %q, %q", code, out, errOut)
 	}
 	if code, out, _ := chat("", "--list"); code != exitOK || !listed.MatchString(out) || !strings.Contains(out, "2 turns  ASK-PLAIN\n") {

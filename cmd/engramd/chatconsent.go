@@ -39,6 +39,9 @@ func (t *chatTerminal) consent(out *chatbridge.Outcome) (*chatbridge.Outcome, er
 		case later:
 			t.a.printf("Not answered: the call waits. Go on with: engramd chat --conversation %s\n", out.Conversation)
 			return out, nil
+		case answer == nil:
+			t.unasked = true
+			return out, nil
 		}
 		answer.Conversation, answer.CallID, answer.Digest = out.Conversation, p.CallID, p.Digest
 		run, err := t.b.Answer(t.ctx, *answer)
@@ -92,7 +95,18 @@ func beginning(text string) (begin, more string) {
 	return strings.TrimRight(begin, "\n"), fmt.Sprintf("%s in %s", plural(int64(len(text)-len(begin)), "byte"), plural(int64(strings.Count(text[len(begin):], "\n")+1), "line"))
 }
 
-// asked asks until there is an answer. Nothing typed, and Esc, is no.
+// unaskedError is a call that waits since nobody was there to be asked: nothing ran, and
+// whoever gave the order is told so.
+type unaskedError struct{ text string }
+
+func (e *unaskedError) Error() string { return e.text }
+
+func unasked(out *chatbridge.Outcome) error {
+	return &unaskedError{fmt.Sprintf("the call of %s did not run: it waits for consent, and nobody was there to be asked. Answer it with: engramd chat --conversation %s", visible(out.Pending.ToolName), out.Conversation)}
+}
+
+// asked asks until there is an answer. Nothing typed, and Esc, is no; where input is no
+// terminal and ends there is no answer.
 func (t *chatTerminal) asked(p *chatbridge.Pending) (answer *chatbridge.Answer, later bool, err error) {
 	for {
 		var line string
@@ -109,7 +123,7 @@ func (t *chatTerminal) asked(p *chatbridge.Pending) (answer *chatbridge.Answer, 
 			var ok bool
 			if line, ok = t.line(question); !ok {
 				t.a.printf("\n")
-				return nil, true, nil // nobody was asked
+				return nil, false, nil // nobody was asked
 			}
 		}
 		word, words, _ := strings.Cut(strings.TrimSpace(line), " ")

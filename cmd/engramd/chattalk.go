@@ -54,6 +54,9 @@ func (t *chatTerminal) talk() error {
 		default:
 			err = t.once(said)
 		}
+		if nobody := (*unaskedError)(nil); errors.As(err, &nobody) {
+			return err // there is no more input
+		}
 		if err != nil {
 			fmt.Fprintln(t.a.err, "engramd: "+err.Error())
 		}
@@ -93,7 +96,11 @@ func (t *chatTerminal) resume() error {
 		if err != nil {
 			return err
 		}
-		if err := t.ended(out); err != nil {
+		err = t.ended(out)
+		if nobody := (*unaskedError)(nil); errors.As(err, &nobody) {
+			return err
+		}
+		if err != nil {
 			fmt.Fprintln(t.a.err, "engramd: "+err.Error())
 		}
 	}

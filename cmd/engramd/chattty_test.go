@@ -172,8 +172,8 @@ func TestTerminalTalks(t *testing.T) {
 	s.leaves(exitOK)
 }
 
-// TestTerminalDenies holds S44: whatever closes the question is no, and the run ends.
-func TestTerminalDenies(t *testing.T) {
+// TestS44TerminalDenies holds that whatever closes the question is no, and the run ends.
+func TestS44TerminalDenies(t *testing.T) {
 	for name, c := range map[string]struct {
 		keys, says string
 		status     string
@@ -223,6 +223,41 @@ func TestTerminalDenies(t *testing.T) {
 				t.Errorf("no terminal event: %s", out)
 			}
 		})
+	}
+}
+
+// TestS44EndOfInput holds that where input is no terminal, its end is never a yes: nothing
+// runs, the exit code and the last line tell that the call waits and how it is answered,
+// and what is typed there later is asked for anew.
+func TestS44EndOfInput(t *testing.T) {
+	w, files := ttyWorld(t)
+	flags := []string{"--workspace", filepath.Join(w.dir, "ws"), "-c"}
+	waits := "the call of run_command did not run: it waits for consent, and nobody was there to be asked. Answer it with: engramd chat --conversation "
+	for conversation, c := range map[string]struct {
+		in   string
+		args []string
+	}{
+		"empty": {"", []string{"ASK-RUN"}}, "other-words": {"yes please\nok\nY es\n", []string{"ASK-RUN"}}, "as-json": {"y\n", []string{"--json", "ASK-RUN"}}, "talk": {"ASK-RUN\n", nil}, "looked": {"v\n", []string{"ASK-RUN"}},
+	} {
+		out, errOut := w.run(exitRefused, c.in, append(append(flags, conversation), c.args...)...)
+		if !strings.HasSuffix(errOut, "engramd: "+waits+conversation+"\n") || strings.Count(errOut, waits) != 1 || files() != 0 {
+			t.Errorf("%s: %q %q", conversation, out, errOut)
+		}
+		if stored, _ := w.run(exitOK, "", "show", conversation, "--json"); !strings.Contains(stored, `"status":"pending"`) || strings.Contains(stored, `"status":"approved"`) {
+			t.Errorf("%s: stored %s", conversation, stored)
+		}
+	}
+	if out, _ := w.run(exitRefused, "", append(flags, "empty")...); !strings.Contains(out, "Run it?") || files() != 0 {
+		t.Errorf("asked again: %q", out)
+	}
+	w.run(exitOK, "n\n", append(flags, "empty")...)
+	w.run(exitOK, "l\n", append(flags, "looked")...) // a person's own later is no failure
+	if files() != 0 {
+		t.Error("it ran")
+	}
+	w.run(exitOK, "y\n", append(flags, "talk")...)
+	if files() != 1 {
+		t.Error("what was approved did not run")
 	}
 }
 

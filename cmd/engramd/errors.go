@@ -69,6 +69,10 @@ func report(w io.Writer, err error) int {
 	if errors.As(err, &chat) {
 		return exitRefused
 	}
+	var nobody *unaskedError
+	if errors.As(err, &nobody) {
+		return exitRefused
+	}
 	var limit *limitError
 	if errors.As(err, &limit) {
 		return exitLimit
