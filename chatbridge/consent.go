@@ -94,17 +94,28 @@ func (b *Bridge) asks(ctx context.Context, s *state, c wire.Call, d *decision) (
 			return false, nil
 		}
 		prefix, _ := row[1].([]any)
-		if argv := d.args.list("argv"); len(prefix) > 0 && len(argv) >= len(prefix) && c.Name == "run_command" {
-			same := true
-			for i, p := range prefix {
-				same = same && text(p) == argv[i]
-			}
-			if same {
-				return false, nil
-			}
+		if c.Name == "run_command" && covers(prefix, d.args.list("argv")) {
+			return false, nil
 		}
 	}
 	return true, nil
+}
+
+// covers tells whether a command begins as a person allowed it. What follows is data: with
+// something that the program would take for an option, it asks, unless -- is part of what
+// was allowed.
+func covers(prefix []any, argv []string) bool {
+	if len(prefix) == 0 || len(argv) < len(prefix) {
+		return false
+	}
+	ended := false
+	for i, p := range prefix {
+		if text(p) != argv[i] {
+			return false
+		}
+		ended = ended || argv[i] == "--"
+	}
+	return ended || !slices.ContainsFunc(argv[len(prefix):], func(a string) bool { return strings.HasPrefix(a, "-") })
 }
 
 // action is what a rule is about: the tool and exactly its arguments, wherever it works.

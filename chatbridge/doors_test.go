@@ -98,6 +98,41 @@ func TestOnlyWiresLinkProviders(t *testing.T) {
 	}
 }
 
+// TestS37NoOpeners holds that nothing here can open an address in another program, or give
+// one to a shell: the only files that start programs are those of commands, of MCP servers,
+// and of the pager, which run an argument list that a person or the configuration gave.
+func TestS37NoOpeners(t *testing.T) {
+	starts := []string{"../benchmarks/serve_daemon.go", "../chatbridge/internal/box/command.go", "../chatbridge/internal/remotetool/process.go", "../cmd/engramd/consoleterm.go", "../graph/internal/embed/gen/main.go", "../graph/mutationtest/mutationtest.go"}
+	var found []string
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "/testdata/") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, i := range file.Imports {
+			if i.Path.Value == `"os/exec"` || i.Path.Value == `"plugin"` {
+				found = append(found, filepath.ToSlash(path))
+			}
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok && slices.Contains([]string{"StartProcess", "ForkExec", "Exec"}, sel.Sel.Name) {
+				if pkg, ok := sel.X.(*ast.Ident); ok && (pkg.Name == "os" || pkg.Name == "syscall" || pkg.Name == "unix") {
+					t.Errorf("%s uses %s.%s", path, pkg.Name, sel.Sel.Name)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	slices.Sort(found)
+	if err != nil || !slices.Equal(found, starts) {
+		t.Errorf("programs are started by %q, error %v", found, err)
+	}
+}
+
 // each gives the files of a folder but its tests.
 func each(t *testing.T, dir string, look func(*ast.File)) {
 	t.Helper()

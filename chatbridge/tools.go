@@ -261,7 +261,9 @@ func looksAtCommand(_ context.Context, b *Bridge, d *decision) error {
 	}
 	parts := make([]string, len(argv))
 	for i, a := range argv {
-		parts[i] = encoded(box.Visible(a))
+		if parts[i] = encoded(box.Visible(a)); i == 0 {
+			parts[i] = encoded(box.ASCII(a)) // programs have plain names: what only looks like one is told
+		}
 	}
 	d.shown = "run " + strings.Join(parts, " ")
 	return box.CheckCommand(argv)

@@ -155,14 +155,24 @@ func TestReadOnlyShapes(t *testing.T) {
 	}
 }
 
-func TestVisibleAndCut(t *testing.T) {
+// TestS41Visible holds that what is not seen, or looks like something else, is told.
+func TestS41Visible(t *testing.T) {
 	for text, want := range map[string]string{
-		"plain 日本\n\t": "plain 日本\n\t", "a\u200bb": `a\u{200b}b`, "\u202Eevil": `\u{202e}evil`, "\x1b[31m": `\u{1b}[31m`, "\U000E0041": `\u{e0041}`, "\xff": `\xff`, "a\u00a0b": `a\u{a0}b`, "\r": `\u{d}`,
+		"plain 日本\n\t": "plain 日本\n\t", "Grüße, привет, Ωμέγα, שלום, क्षि": "Grüße, привет, Ωμέγα, שלום, क्षि", "a\u200bb": `a\u{200b}b`, "\u202Eevil": `\u{202e}evil`, "\x1b[31m": `\u{1b}[31m`,
+		"\x1b]0;t\x07": `\u{1b}]0;t\u{7}`, "\u009b2J": `\u{9b}2J`, "\U000E0041": `\u{e0041}`, "\xff": `\xff`, "a\u00a0b": `a\u{a0}b`, "\r": `\u{d}`, "a\u2028b": `a\u{2028}b`, "x\ufe0f": `x\u{fe0f}`, "\u2800": `\u{2800}`, "a\u3164": `a\u{3164}`,
+		"x" + strings.Repeat(" ", 500) + "rm": `x \u{20}*500 rm`, "a" + strings.Repeat(" ", 60) + "b": "a" + strings.Repeat(" ", 60) + "b", "p\u0430ypal": `p\u{430}ypal`, "r\u043c -rf": `r\u{43c} -rf`, "\uff52\uff4d": `\u{ff52}\u{ff4d}`,
+		"\U0001D5EB1": `\u{1d5eb}1`, "gi\u03c4": `gi\u{3c4}`, "\u041c\u0438\u0440": "\u041c\u0438\u0440", "": "",
 	} {
 		if got := box.Visible(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
+	if got := box.ASCII("\u0441\u043e\u0440\u0443 é"); got != `\u{441}\u{43e}\u{440}\u{443} \u{e9}` {
+		t.Errorf("plain: %q", got)
+	}
+}
+
+func TestCut(t *testing.T) {
 	if got := box.Cut("日本日本", 7); got != "日本\n[cut here: 6 of 12 bytes are shown]" {
 		t.Errorf("cut: %q", got)
 	}

@@ -318,24 +318,3 @@ func Cut(text string, n int) string {
 	}
 	return fmt.Sprintf("%s\n[cut here: %d of %d bytes are shown]", text[:end], end, len(text))
 }
-
-// Visible is a text in which what is not seen stands escaped: control characters but
-// for line ends and tabs, marks of direction, characters of no width, and tags.
-func Visible(text string) string {
-	var b strings.Builder
-	for i, r := range text {
-		_, width := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == utf8.RuneError && width == 1:
-			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case r == '\n', r == '\t', r == ' ':
-			b.WriteRune(r)
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r),
-			unicode.Is(unicode.Zs, r), unicode.Is(unicode.Variation_Selector, r), r == 0x115F, r == 0x1160, r == 0x3164, r == 0xFFA0:
-			fmt.Fprintf(&b, `\u{%x}`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
