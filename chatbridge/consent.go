@@ -188,10 +188,9 @@ func (b *Bridge) perform(ctx context.Context, run *Run, s *state) error {
 			return context.Cause(ctx)
 		}
 		used.Result = box.Cut(used.Result, cutResult)
-		if _, err := b.o.Memory.Query(ctx, eqlAnswered, map[string]any{"id": storedCall(s), "status": used.Status, "refused": refusedClass(used)}); err != nil {
+		if err := b.answered(ctx, run, s, used); err != nil {
 			return err
 		}
-		run.emit(Event{Type: EventToolResult, Used: copyOf(used)})
 		s.Results = append(s.Results, wire.Result{ID: c.ID, Content: used.Result, Failed: used.Status != "ok"})
 	}
 	if len(s.Calls) > 0 {
@@ -199,6 +198,16 @@ func (b *Bridge) perform(ctx context.Context, run *Run, s *state) error {
 		s.Calls, s.Results, s.Recorded = nil, nil, 0
 	}
 	return nil
+}
+
+// answered writes down what became of the last call, and tells it.
+func (b *Bridge) answered(ctx context.Context, run *Run, s *state, used *Used) error {
+	e := Event{Type: EventToolResult, Used: copyOf(used)}
+	_, err := b.o.Memory.Query(ctx, eqlAnswered, map[string]any{"id": storedCall(s), "status": used.Status, "refused": refusedClass(used), "run": s.ID, "events": run.with(e)})
+	if err == nil {
+		run.emit(e)
+	}
+	return err
 }
 
 func (u *Used) run(ctx context.Context, b *Bridge, d *decision) {
@@ -231,10 +240,12 @@ func (b *Bridge) entry(ctx context.Context, run *Run, s *state, c wire.Call) (*U
 	s.Used = append(s.Used, Used{CallID: id, Name: c.Name, Arguments: c.Arguments, Status: "called"})
 	s.Recorded = len(s.Results) + 1
 	u := &s.Used[len(s.Used)-1]
+	e := Event{Type: EventToolCall, Used: copyOf(u)}
 	_, err = b.one(ctx, "the call", eqlCalled, map[string]any{
-		"run": s.ID, "id": storedCall(s), "call": u.CallID, "issued": c.ID, "name": u.Name, "arguments": u.Arguments, "position": int64(len(s.Used)), "now": b.o.Now(),
+		"events": run.with(e),
+		"run":    s.ID, "id": storedCall(s), "call": u.CallID, "issued": c.ID, "name": u.Name, "arguments": u.Arguments, "position": int64(len(s.Used)), "now": b.o.Now(),
 	})
-	run.emit(Event{Type: EventToolCall, Used: copyOf(u)})
+	run.emit(e)
 	return u, err
 }
 

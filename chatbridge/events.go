@@ -47,11 +47,14 @@ type Usage struct {
 	Rounds int `json:"rounds"`
 	Input  int `json:"input_tokens"`
 	Output int `json:"output_tokens"`
+	// BySource is what Input was spent on.
+	BySource BySource `json:"input_by_source"`
 }
 
 // Failure is why a run ended without an answer.
 type Failure struct {
-	// Kind is ceiling, provider, cancelled, shutdown, empty, reason, store or internal.
+	// Kind is ceiling, provider, cancelled, shutdown, empty, reason, store, interrupted (a
+	// program was killed while it ran) or internal.
 	Kind string `json:"kind"`
 	Text string `json:"text"`
 	// Ceiling tells which limit was met.
@@ -170,6 +173,9 @@ func (r *Run) next(e Event) Event {
 	defer r.mu.Unlock()
 	return r.numbered(e)
 }
+
+// with is all events so far and the one that is emitted next, as they are stored.
+func (r *Run) with(e Event) string { return encoded(append(r.all(), r.next(e))) }
 
 func (r *Run) numbered(e Event) Event {
 	e.Seq = 1

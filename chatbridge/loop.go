@@ -103,7 +103,7 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 	after, cancel := afterwards(ctx)
 	defer cancel()
 	if _, err := b.one(after, "the run", eqlEnd, map[string]any{
-		"id": s.ID, "status": out.Status, "failure": words, "events": encoded(append(run.all(), run.next(last))), "artefact": s.Artefact, "forget": rang,
+		"id": s.ID, "status": out.Status, "failure": words, "events": run.with(last), "artefact": s.Artefact, "forget": rang,
 	}); err != nil {
 		out.Unsaved = true
 	} else {
@@ -141,6 +141,7 @@ func (b *Bridge) loop(ctx context.Context, run *Run, s *state) (string, error) {
 	if err := b.aside(ctx, s); err != nil {
 		return "", err
 	}
+	s.told = len(s.aside)
 	s.aside += b.identity(s)
 	for {
 		if err := b.perform(ctx, run, s); err != nil {
@@ -309,12 +310,13 @@ func (b *Bridge) provider(s *state) *provider {
 }
 
 func (b *Bridge) ask(ctx context.Context, run *Run, s *state, p *provider, hold *holder) (*wire.Reply, error) {
-	names := map[string]any{"id": s.ID, "conversation": s.Conversation, "wire": s.Wire, "provider": s.Provider, "model": s.Model}
+	working := Event{Type: EventWorking, Text: p.Provider.Name + " " + s.Model}
+	names := map[string]any{"id": s.ID, "conversation": s.Conversation, "wire": s.Wire, "provider": s.Provider, "model": s.Model, "events": run.with(working)}
 	if _, err := b.one(ctx, "the ledger", eqlReserve, names); err != nil {
 		return nil, err
 	}
 	s.Usage.Rounds++
-	run.emit(Event{Type: EventWorking, Text: p.Provider.Name + " " + s.Model})
+	run.emit(working)
 	r := &wire.Request{
 		Model: s.Model, System: s.System + s.aside, Messages: s.Messages, MaxTokens: min(b.o.Limits.Reply, b.o.Limits.Tokens-s.Usage.Input-s.Usage.Output),
 		Stream: !b.o.NoStream, WebSearch: b.o.WebSearch && !s.NoTools,
@@ -331,9 +333,14 @@ func (b *Bridge) ask(ctx context.Context, run *Run, s *state, p *provider, hold 
 	}
 	s.Usage.Input += reply.Input
 	s.Usage.Output += reply.Output
+	s.Usage.BySource.add(sources(s, r), reply.Input)
 	after, cancel := afterwards(ctx)
 	defer cancel()
-	_, err = b.one(after, "the ledger", eqlBill, map[string]any{"id": s.ID, "conversation": s.Conversation, "tokens": reply.Input + reply.Output})
+	by := &s.Usage.BySource
+	_, err = b.one(after, "the ledger", eqlBill, map[string]any{
+		"id": s.ID, "conversation": s.Conversation, "tokens": reply.Input + reply.Output, "input": int64(s.Usage.Input), "output": int64(s.Usage.Output),
+		"system": int64(by.System), "memory": int64(by.Memory), "files": int64(by.Files), "tools": int64(by.Tools), "history": int64(by.History),
+	})
 	return reply, err
 }
 
@@ -380,7 +387,7 @@ func (b *Bridge) suspend(ctx context.Context, run *Run, s *state) error {
 		input = s.Calls[len(s.Results)].Arguments
 	}
 	_, err := b.one(after, "the suspended run", eqlSuspend, map[string]any{
-		"review": review, "id": s.ID, "state": encoded(s), "events": encoded(append(run.all(), run.next(e))), "call": s.Pending.CallID, "tool": s.Pending.ToolName,
+		"review": review, "id": s.ID, "state": encoded(s), "events": run.with(e), "call": s.Pending.CallID, "tool": s.Pending.ToolName,
 		"input": input, "tier": s.Pending.RiskTier, "narration": s.Narration, "now": b.o.Now(),
 	})
 	if err == nil {

@@ -108,7 +108,7 @@ func TestCeilingsSpanSuspensions(t *testing.T) {
 			out = w.answer(w.bridge(), chatbridge.Answer{Conversation: out.Conversation, Approve: true})
 		}
 		want := chatbridge.Ceiling{Kind: "rounds", Limit: 4, Observed: 5}
-		if n != 4 || out.Failure == nil || out.Failure.Ceiling == nil || *out.Failure.Ceiling != want || out.Usage != (chatbridge.Usage{Rounds: 4, Input: 40, Output: 20}) {
+		if n != 4 || out.Failure == nil || out.Failure.Ceiling == nil || *out.Failure.Ceiling != want || out.Usage.Rounds != 4 || out.Usage.Input != 40 || out.Usage.Output != 20 {
 			t.Errorf("%d approvals, %+v %+v", n, out, out.Failure)
 		}
 		if got := w.rows("MATCH (c:Conversation) MATCH (r:Run) RETURN c.rounds, c.tokens, r.rounds, r.tokens"); got != "[[4 60 4 60]]" {

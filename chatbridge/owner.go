@@ -10,7 +10,7 @@ import (
 const (
 	eqlOwner  = `MATCH (c:Conversation {id: $id}) RETURN c.owner AS owner`
 	eqlNewest = `MATCH (c:Conversation {id: $id})-[:HAS_RUN]->(r:Run) WHERE $run IS NULL OR r.id = $run
-RETURN r.id AS id, r.status AS status, r.events AS events ORDER BY r.created_at DESC, r.id DESC LIMIT 1`
+RETURN r.id AS id, r.status AS status, r.events AS events, coalesce(c.holder = r.id AND c.held_until >= timestamp(), false) AS held ORDER BY r.created_at DESC, r.id DESC LIMIT 1`
 )
 
 // Create makes a conversation that nothing was said in yet, and returns its name. Owner
@@ -43,7 +43,8 @@ type Stored struct {
 }
 
 // Stored reads a run of a conversation, or its newest one where run is empty, with the
-// events after a number. nil: there is none.
+// events after a number. Of a run that a program was killed in, the end is among them
+// whatever number is known. nil: there is none.
 func (b *Bridge) Stored(ctx context.Context, conversation, run string, after int) (*Stored, error) {
 	params := map[string]any{"id": conversation, "run": nil}
 	if run != "" {
@@ -58,6 +59,12 @@ func (b *Bridge) Stored(ctx context.Context, conversation, run string, after int
 		if err := json.Unmarshal([]byte(stored), &out.Events); err != nil {
 			return nil, fmt.Errorf("the events of the run %s cannot be read", out.ID)
 		}
+	}
+	if held, _ := res.Rows[0][3].(bool); out.Status == "running" && !held {
+		out.Status, out.Events = "failed", interruptedEvents(out.Events)
+	}
+	if n := len(out.Events); n > 0 && wasInterrupted(out.Events[n-1]) {
+		after = min(after, out.Events[n-1].Seq-1) // pieces that were lost had numbers, too
 	}
 	out.Events = slices.DeleteFunc(out.Events, func(e Event) bool { return e.Seq <= after })
 	return out, nil

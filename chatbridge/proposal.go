@@ -135,7 +135,8 @@ func (b *Bridge) check(ctx context.Context, run *Run, s *state, p *proposed) (ac
 		words += "\nA person judged the same proposal before: " + v.words()
 	}
 	checker := *s
-	checker.System, checker.NoTools, checker.quiet, checker.aside = checkerSystem, true, true, ""
+	checker.System, checker.NoTools, checker.quiet, checker.aside, checker.Used = checkerSystem, true, true, "", nil
+	checker.Preload, checker.Receipts, checker.told = 0, 0, 0
 	checker.Messages = []json.RawMessage{b.provider(s).User(words)}
 	reply, err := b.round(ctx, run, &checker)
 	s.Usage = checker.Usage

@@ -174,9 +174,5 @@ func (b *Bridge) unsaid(ctx context.Context, run *Run, s *state) error {
 	if used.Result = "The result of the client was not kept."; used.Status == "denied" {
 		used.Result = denied
 	}
-	if _, err := b.o.Memory.Query(ctx, eqlAnswered, map[string]any{"id": storedCall(s), "status": used.Status, "refused": nil}); err != nil {
-		return err
-	}
-	run.emit(Event{Type: EventToolResult, Used: copyOf(used)})
-	return nil
+	return b.answered(ctx, run, s, used)
 }

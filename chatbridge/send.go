@@ -135,11 +135,11 @@ func (b *Bridge) begin(ctx context.Context, run *Run, s *state, m *Message) erro
 		if text(row[1]) == "pending" {
 			return refuse("pending", "the call %s of this conversation waits for an answer: approve or deny it first", text(row[2]))
 		}
-		if _, err := b.o.Memory.Query(ctx, eqlInterrupted, map[string]any{"id": row[0]}); err != nil {
+		if err := b.endInterrupted(ctx, text(row[0])); err != nil {
 			return err
 		}
 	}
-	_, err = b.one(ctx, "the conversation", eqlBegin, map[string]any{"id": s.ID, "conversation": s.Conversation, "prompt": s.Prompt, "revisions": s.Steering.first(), "now": b.o.Now()})
+	_, err = b.one(ctx, "the conversation", eqlBegin, map[string]any{"id": s.ID, "conversation": s.Conversation, "prompt": s.Prompt, "revisions": s.Steering.first(), "now": b.o.Now(), "events": run.with(Event{Type: EventStarted})})
 	return err
 }
 

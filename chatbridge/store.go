@@ -26,13 +26,14 @@ type state struct {
 	System       string            `json:"system"`
 	Said         string            `json:"-"` // by a person, since the last leg
 	Guidance     string            `json:"-"`
-	Bell         bool              `json:"bell,omitempty"`    // it rings: deltas wait for the validated text
-	Preload      int               `json:"preload,omitempty"` // bytes of System that tell what memory holds
-	Rang         bool              `json:"rang,omitempty"`    // what was said in this run rang it
-	Window       []turn            `json:"-"`                 // what was said before
-	Layers       string            `json:"-"`                 // what they tell the model
-	Mission      string            `json:"-"`                 // that the message sets
-	Overlay      string            `json:"-"`                 // the imprint that the message names
+	Bell         bool              `json:"bell,omitempty"`     // it rings: deltas wait for the validated text
+	Preload      int               `json:"preload,omitempty"`  // bytes of System that tell what memory holds
+	Receipts     int               `json:"receipts,omitempty"` // bytes of System that tell what ran
+	Rang         bool              `json:"rang,omitempty"`     // what was said in this run rang it
+	Window       []turn            `json:"-"`                  // what was said before
+	Layers       string            `json:"-"`                  // what they tell the model
+	Mission      string            `json:"-"`                  // that the message sets
+	Overlay      string            `json:"-"`                  // the imprint that the message names
 	Messages     []json.RawMessage `json:"messages"`
 	Calls        []wire.Call       `json:"calls,omitempty"`    // of the last reply
 	Results      []wire.Result     `json:"results,omitempty"`  // of those that are answered
@@ -50,6 +51,7 @@ type state struct {
 
 	stop   *stopped            // why it ends before it goes on
 	aside  string              // of the system prompt, read anew by each leg
+	told   int                 // bytes of it that tell verdicts
 	quiet  bool                // what the model says is told to nobody
 	remote *remotetool.Session // tools of MCP servers, while a leg goes on
 }
@@ -60,22 +62,23 @@ ON CREATE SET c.created_at = $now, c.rounds = 0, c.tokens = 0, c.owner = $owner
 RETURN c.rounds AS rounds, c.tokens AS tokens`
 	eqlPendingRuns = `MATCH (c:Conversation {id: $id})-[:HAS_RUN]->(r:Run) WHERE r.status IN ['pending', 'running']
 RETURN r.id AS id, r.status AS status, r.call_id AS call ORDER BY r.id`
-	eqlInterrupted = `MATCH (r:Run {id: $id}) SET r.status = 'failed', r.failure = 'interrupted: the program ended while it ran'`
+	eqlInterrupted = `MATCH (r:Run {id: $id}) SET r.status = 'failed', r.failure = $failure, r.events = $events`
 	eqlBegin       = `MATCH (c:Conversation {id: $conversation})
 SET c.active_at = $now
-CREATE (c)-[:HAS_RUN]->(r:Run {id: $id, conversation: $conversation, status: 'running', prompt: $prompt, rounds: 0, tokens: 0, revisions: $revisions, created_at: $now})
+CREATE (c)-[:HAS_RUN]->(r:Run {id: $id, conversation: $conversation, status: 'running', prompt: $prompt, rounds: 0, tokens: 0, revisions: $revisions, created_at: $now, events: $events})
 RETURN r.id AS id`
 	// A round is written down before it is made.
 	eqlReserve = `MATCH (c:Conversation {id: $conversation}) MATCH (r:Run {id: $id})
-SET c.rounds = c.rounds + 1, r.rounds = r.rounds + 1, r.wire = $wire, r.provider = $provider, r.model = $model
+SET c.rounds = c.rounds + 1, r.rounds = r.rounds + 1, r.wire = $wire, r.provider = $provider, r.model = $model, r.events = $events
 RETURN c.rounds AS rounds`
 	eqlBill = `MATCH (c:Conversation {id: $conversation}) MATCH (r:Run {id: $id})
-SET c.tokens = c.tokens + $tokens, r.tokens = r.tokens + $tokens RETURN c.tokens AS tokens`
+SET c.tokens = c.tokens + $tokens, r.tokens = r.tokens + $tokens, r.input_tokens = $input, r.output_tokens = $output,
+ r.input_system = $system, r.input_memory = $memory, r.input_files = $files, r.input_tools = $tools, r.input_history = $history RETURN c.tokens AS tokens`
 	eqlCalled = `MATCH (r:Run {id: $run})
 CREATE (r)-[:CALLED]->(t:ToolCall {id: $id, call_id: $call, issued_id: $issued, name: $name, arguments: $arguments, position: $position, status: 'called', created_at: $now})
-RETURN t.id AS id`
+SET r.events = $events RETURN t.id AS id`
 	eqlSeen     = `MATCH (:Conversation {id: $conversation})-[:HAS_RUN]->(:Run)-[:CALLED]->(t:ToolCall {issued_id: $call}) RETURN count(t) AS seen`
-	eqlAnswered = `MATCH (t:ToolCall {id: $id}) SET t.status = $status, t.refused = $refused`
+	eqlAnswered = `MATCH (t:ToolCall {id: $id}) MATCH (r:Run {id: $run}) SET t.status = $status, t.refused = $refused, r.events = $events`
 	eqlSuspend  = `MATCH (r:Run {id: $id}) SET r.status = 'pending', r.state = $state, r.events = $events, r.call_id = $call, r.tool_name = $tool,
 r.tool_input = $input, r.risk_tier = $tier, r.narration = $narration, r.review = $review, r.suspended_at = $now` + eqlEnded
 	// Whoever answers takes the run; the second one finds nothing to take.

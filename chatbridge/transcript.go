@@ -42,6 +42,7 @@ type RunRecord struct {
 	Model    string       `json:"model,omitempty"`
 	Rounds   int          `json:"rounds"`
 	Tokens   int          `json:"tokens"`
+	Usage    Usage        `json:"usage"`
 	Created  time.Time    `json:"created_at"`
 	Calls    []CallRecord `json:"calls,omitempty"` // in the order they were made
 	Events   []Event      `json:"events,omitempty"`
@@ -66,7 +67,8 @@ RETURN t.id AS id, t.number AS number, t.role AS role, t.text AS text, [t.create
 ORDER BY number LIMIT $limit`
 	eqlRuns = `MATCH (:Conversation {id: $id})-[:HAS_RUN]->(r:Run) WHERE $after IS NULL OR [r.created_at.epochSeconds, r.created_at.nanosecond] > $after OR [r.created_at.epochSeconds, r.created_at.nanosecond] = $after AND r.id > $last
 RETURN r.id AS id, r.status AS status, r.prompt AS prompt, r.failure AS failure, r.artefact AS artefact, r.provider AS provider, r.wire AS wire, r.model AS model,
- r.rounds AS rounds, r.tokens AS tokens, [r.created_at.epochSeconds, r.created_at.nanosecond] AS created, r.events AS events ORDER BY created, id LIMIT $limit`
+ r.rounds AS rounds, r.tokens AS tokens, [r.created_at.epochSeconds, r.created_at.nanosecond] AS created, r.events AS events,
+ [r.rounds, r.input_tokens, r.output_tokens, r.input_system, r.input_memory, r.input_files, r.input_tools, r.input_history] AS usage ORDER BY created, id LIMIT $limit`
 	eqlCalls = `MATCH (r:Run {id: $id})-[:CALLED]->(t:ToolCall)
 RETURN t.id AS id, t.call_id AS call, t.issued_id AS issued, t.name AS name, t.arguments AS arguments, t.position AS position, t.status AS status, [t.created_at.epochSeconds, t.created_at.nanosecond] AS created
 ORDER BY position, created, id`
@@ -144,6 +146,14 @@ func (b *Bridge) runRecord(ctx context.Context, row []any) (*RunRecord, error) {
 	r := &RunRecord{
 		ID: text(row[0]), Status: text(row[1]), Prompt: text(row[2]), Failure: text(row[3]), Artefact: text(row[4]), Provider: text(row[5]), Wire: text(row[6]),
 		Model: text(row[7]), Rounds: int(rounds), Tokens: int(tokens), Created: moment(row[10]),
+	}
+	u := &r.Usage
+	spent, _ := row[12].([]any)
+	for i, n := range append([]*int{&u.Rounds, &u.Input, &u.Output}, u.BySource.all()...) {
+		if i < len(spent) {
+			v, _ := spent[i].(int64)
+			*n = int(v)
+		}
 	}
 	if stored := text(row[11]); stored != "" {
 		if err := json.Unmarshal([]byte(stored), &r.Events); err != nil {

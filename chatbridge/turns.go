@@ -80,11 +80,13 @@ func (b *Bridge) prepare(ctx context.Context, s *state) error {
 	}
 	p.WriteString(s.Layers)
 	p.WriteString(s.Steering.guidance())
+	before := p.Len()
 	for _, t := range s.Window {
 		if t.Receipt != "" {
 			fmt.Fprintf(&p, "What ran for your message %d, as the program recorded it: %s\n", t.Number, t.Receipt)
 		}
 	}
+	s.Receipts = p.Len() - before
 	s.System = strings.TrimSpace(p.String())
 	return nil
 }

@@ -131,7 +131,7 @@ func TestChatMissions(t *testing.T) {
 // TestKeptChats renames, finds, exports, forgets, restores and purges conversations; a
 // token has its own alone, and another's are as if they were not there.
 func TestKeptChats(t *testing.T) {
-	change, _, _ := chatting(t, steerScript)
+	change, _, _ := chatting(t, steerScript, func(o *chatbridge.Options) { o.NoTitles = true })
 	h := start(t, change)
 	ann, ben := h.token("ann", token.Chat), h.token("ben", token.Chat, token.Write)
 	a := h.request(ann, "POST", "/v1/conversations/new/messages", say("GATE-HERON"))

@@ -87,7 +87,7 @@ func TestKillSuspendedChat(t *testing.T) {
 		{"marker": "GATE-NIGHT", "steps": [{"text": "I look.", "calls": [{"name": "list_dir", "arguments": {"path": "."}}, {"name": "run_command", "arguments": {"argv": ["touch", "ran"]}}]},
 			{"text": "I write.", "calls": [{"name": "write_file", "arguments": ` + string(arguments) + `}]}, {"text": "All done."}]},
 		{"marker": "GATE-OTHER", "steps": [{"calls": [{"name": "run_command", "arguments": {"argv": ["touch", "other"]}}]}, {"text": "x"}]},
-		{"marker": "GATE-WAIT", "steps": [{"mode": "silent"}]}]}`))
+		{"marker": "GATE-HALF", "steps": [{"text": "I look.", "calls": [{"name": "list_dir", "arguments": {"path": "."}}]}, {"mode": "silent"}]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,14 +136,21 @@ func suspendAndApprove(t *testing.T, begin func(day string) (*chatClient, func()
 	running := "/v1/conversations/" + c.must("POST", "/v1/conversations", "{}")["conversation_id"].(string)
 	cut := make(chan error)
 	go func() { // is cut off
-		req, err := http.NewRequest("POST", c.url+running+"/messages", strings.NewReader(`{"text":"GATE-WAIT"}`))
+		req, err := http.NewRequest("POST", c.url+running+"/messages", strings.NewReader(`{"text":"GATE-HALF"}`))
 		if err == nil {
 			req.Header = http.Header{"Authorization": {"Bearer " + c.token}, "Content-Type": {"application/json"}}
 			_, err = http.DefaultTransport.RoundTrip(req)
 		}
 		cut <- err
 	}()
-	for c.must("GET", running+"/events", "")["status"] != "running" {
+	var half map[string]any
+	for working := 0; working < 2; {
+		half, working = c.must("GET", running+"/events", ""), 0
+		for _, e := range half["events"].([]any) {
+			if e.(map[string]any)["type"] == "working" {
+				working++
+			}
+		}
 	}
 	kill()
 	if err := <-cut; err == nil {
@@ -194,11 +201,34 @@ func suspendAndApprove(t *testing.T, begin func(day string) (*chatClient, func()
 	if got := c.state("MATCH (r:Run {id: '" + first["run_id"].(string) + "'})<-[:PRODUCED_BY]-(a:Turn) RETURN toString(date(r.created_at)), toString(date(a.created_at))"); got != `[["2031-03-01","2031-03-02"]]` {
 		t.Errorf("it was approved another day: %s", got)
 	}
+	checkCutOff(t, c, running, half)
 	if out := c.must("POST", running+"/messages", `{"text":"go on"}`); out["reply"] != "ok" {
 		t.Errorf("a conversation that was answering when the server was killed: %v", out)
 	}
+	checkCutOff(t, c, running, half)
 	if out := c.must("GET", foreign+"/events", ""); out["status"] != "pending" {
 		t.Errorf("the other conversation: %v", out)
+	}
+}
+
+// checkCutOff holds that of a run that the server was killed in all is replayed that was
+// told of it before, and its end, whatever number a client knows.
+func checkCutOff(t *testing.T, c *chatClient, path string, half map[string]any) {
+	t.Helper()
+	path += "/events?run=" + half["run_id"].(string)
+	out := c.must("GET", path, "")
+	told, events := half["events"].([]any), out["events"].([]any)
+	if out["status"] != "failed" || len(events) != len(told)+1 || fmt.Sprint(events[:len(told)]) != fmt.Sprint(told) {
+		t.Fatalf("told before %v\nreplayed %v", half, out)
+	}
+	end := events[len(told)].(map[string]any)
+	if end["type"] != "error" || end["seq"] != float64(len(events)) || fmt.Sprint(end["failure"]) != "map[kind:interrupted text:the program ended while it ran]" {
+		t.Errorf("the end is %v", end)
+	}
+	for _, after := range []int{len(told), len(events), 1000} {
+		if tail := c.must("GET", fmt.Sprintf("%s&after=%d", path, after), "")["events"].([]any); len(tail) != 1 || fmt.Sprint(tail[0]) != fmt.Sprint(end) {
+			t.Errorf("after %d: %v", after, tail)
+		}
 	}
 }
 
