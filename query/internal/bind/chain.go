@@ -110,6 +110,7 @@ func clauseExprs(c syntax.Clause, visit func(syntax.Expr)) {
 	sets := func(items []*syntax.SetItem) {
 		for _, it := range items {
 			each(it.Target, it.Value)
+			each(dynamicExprs(it.Dynamic)...)
 		}
 	}
 	switch c := c.(type) {
@@ -137,6 +138,7 @@ func clauseExprs(c syntax.Clause, visit func(syntax.Expr)) {
 	case *syntax.Remove:
 		for _, it := range c.Items {
 			each(it.Target)
+			each(dynamicExprs(it.Dynamic)...)
 		}
 	case *syntax.Delete:
 		each(c.Exprs...)
@@ -175,8 +177,10 @@ func patternExprs(p *syntax.Pattern, visit func(syntax.Expr)) {
 	}
 	for i, n := range p.Nodes {
 		each(n.Props, n.Where)
+		each(dynamicExprs(n.Dynamic)...)
 		if i < len(p.Rels) {
 			each(p.Rels[i].Props, p.Rels[i].Where)
+			each(dynamicExprs(p.Rels[i].Dynamic)...)
 		}
 	}
 }

@@ -42,6 +42,7 @@ func (s *single) createNode(p *syntax.NodePattern, alone bool) *bound.NodePat {
 		return out
 	}
 	out.Props, out.PropsFrom = s.propList(p.Props, "CREATE")
+	out.LabelsFrom = s.given(p.Dynamic, "CREATE")
 	out.Slot = s.newSlot(p.Var, nodeType)
 	return out
 }
@@ -50,7 +51,7 @@ func (s *single) createNode(p *syntax.NodePattern, alone bool) *bound.NodePat {
 // to others, but can't make it, nor give it labels or properties.
 func (s *single) reuse(p *syntax.NodePattern, alone bool) int {
 	slot := s.scope.slots[p.Var.Text]
-	if alone || p.Labels != nil || p.Props != nil {
+	if alone || p.Labels != nil || p.Dynamic != nil || p.Props != nil {
 		s.b.alreadyBound(p.Var.Text, p.Var.At())
 	} else if had := s.rows.vars[slot].Type; had.Never(kNode) {
 		s.b.fail(fault.Syntax("VariableTypeConflict", p.Var.At(), "variable `%s` is %s and can't be used as a node",
@@ -67,6 +68,7 @@ func (s *single) createRel(p *syntax.RelPattern) *bound.RelPat {
 	out := &bound.RelPat{Span: p.Span, Types: texts(p.Types), Dir: p.Dir, Min: 1, Max: 1}
 	s.checkNewRel(p, "CREATE")
 	out.Props, out.PropsFrom = s.propList(p.Props, "CREATE")
+	out.TypeFrom = s.given(p.Dynamic, "CREATE")
 	out.Slot = s.newSlot(p.Var, edgeType)
 	return out
 }
@@ -79,7 +81,7 @@ func (s *single) checkNewRel(p *syntax.RelPattern, clause string) {
 	if p.Var0 != nil {
 		s.b.fail(fault.Syntax("CreatingVarLength", p.Span, "%s can't make a relationship of variable length", clause))
 	}
-	if len(p.Types) != 1 {
+	if len(p.Types)+len(p.Dynamic) != 1 || p.TypeExpr != nil {
 		s.b.fail(fault.Syntax("NoSingleRelationshipType", p.Span, "%s needs exactly one type for the relationship", clause).
 			WithHint("Write [:TYPE]."))
 	}
@@ -110,6 +112,12 @@ func (s *single) merge(c *syntax.Merge) {
 	after := s.scope
 	s.scope = m.before
 	m.finish()
+	for i, node := range p.Nodes {
+		out.Pattern.Nodes[i].LabelsFrom = s.given(node.Dynamic, "MERGE")
+		if i < len(p.Rels) {
+			out.Pattern.Rels[i].TypeFrom = s.given(p.Rels[i].Dynamic, "MERGE")
+		}
+	}
 	s.scope = after
 	out.New = m.fresh
 	out.OnCreate = s.setItems(c.OnCreate)
@@ -127,7 +135,7 @@ func (s *single) checkMerge(p *syntax.Pattern) {
 		s.noWhere(node.Where, "MERGE")
 		if v := node.Var; v != nil {
 			known := s.scope.has(v.Text)
-			if known && len(p.Nodes) == 1 || (known || inside[v.Text]) && (node.Labels != nil || node.Props != nil) {
+			if known && len(p.Nodes) == 1 || (known || inside[v.Text]) && (node.Labels != nil || node.Dynamic != nil || node.Props != nil) {
 				s.b.alreadyBound(v.Text, v.At())
 			}
 			inside[v.Text] = true

@@ -102,6 +102,11 @@ func (m *matcher) node(p *syntax.NodePattern) *bound.NodePat {
 	m.later = append(m.later, func() {
 		out.Props, out.PropsFrom = m.props(p.Props)
 		out.Where = m.predicate(p.Where, "WHERE")
+		if len(p.Dynamic) > 0 {
+			vars := m.rows.vars[out.Slot]
+			slot := &bound.Slot{Info: info(p.Span, vars.Type), Index: out.Slot, Name: vars.Name}
+			out.Where = m.alsoNamed(p.Dynamic, slot, out.Where)
+		}
 	})
 	return out
 }
@@ -134,6 +139,7 @@ func (m *matcher) rel(p *syntax.RelPattern, walk bool) *bound.RelPat {
 		out.Props, out.PropsFrom = m.props(p.Props)
 		walk = walk || out.VarLength
 		out.Where = m.ofTypes(p, out, walk, m.predicate(ofEachEdge(p, walk), "WHERE"))
+		out.Where = m.edgesNamed(p, out, walk, out.Where)
 	})
 	return out
 }

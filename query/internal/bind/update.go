@@ -33,6 +33,12 @@ func (s *single) setItems(items []*syntax.SetItem) []*bound.SetItem {
 	var out []*bound.SetItem
 	for _, item := range items {
 		b := &bound.SetItem{Span: item.Span, Kind: item.Kind, Labels: texts(item.Labels)}
+		if index, ok := item.Target.(*syntax.Index); ok && item.Kind == syntax.SetProperty {
+			b = s.setKey(item.Span, index, item.Value, "SET")
+			s.checkTarget(b.Target, false, "SET")
+			out = append(out, b)
+			continue
+		}
 		switch p, ok := item.Target.(*syntax.Property); {
 		case item.Kind == syntax.SetProperty && ok:
 			b.Target, b.Key = s.expr(p.E, "SET"), p.Key.Text
@@ -45,6 +51,9 @@ func (s *single) setItems(items []*syntax.SetItem) []*bound.SetItem {
 		s.checkTarget(b.Target, item.Kind == syntax.SetLabels, "SET")
 		if item.Value != nil {
 			b.Value = s.expr(item.Value, "SET")
+		}
+		if item.Kind == syntax.SetLabels {
+			b.Value = s.given(item.Dynamic, "SET")
 		}
 		if item.Kind == syntax.SetReplace || item.Kind == syntax.SetMerge {
 			s.b.demand(b.Value, kMapLike, "SET of all properties")
@@ -66,6 +75,14 @@ func (s *single) checkTarget(target bound.Expr, labels bool, clause string) {
 func (s *single) remove(c *syntax.Remove) {
 	out := &bound.Remove{Span: c.Span}
 	for _, item := range c.Items {
+		if computed := s.removeComputed(item); computed != nil {
+			s.emitRemove(out)
+			out = &bound.Remove{Span: c.Span}
+			s.emit(&bound.Set{Span: c.Span, Items: []*bound.SetItem{computed}})
+			if len(item.Labels) == 0 {
+				continue
+			}
+		}
 		b := &bound.RemoveItem{Span: item.Span, Labels: texts(item.Labels)}
 		p, ok := item.Target.(*syntax.Property)
 		switch {
@@ -80,7 +97,30 @@ func (s *single) remove(c *syntax.Remove) {
 		s.checkTarget(b.Target, len(b.Labels) > 0, "REMOVE")
 		out.Items = append(out.Items, b)
 	}
-	s.emit(out)
+	s.emitRemove(out)
+}
+
+func (s *single) emitRemove(c *bound.Remove) {
+	if len(c.Items) > 0 {
+		s.emit(c)
+	}
+}
+
+// removeComputed binds what an item of REMOVE computes the name of; it becomes an
+// item of SET. Nil without.
+func (s *single) removeComputed(item *syntax.RemoveItem) *bound.SetItem {
+	if index, ok := item.Target.(*syntax.Index); ok {
+		out := s.setKey(item.Span, index, nil, "REMOVE")
+		s.checkTarget(out.Target, false, "REMOVE")
+		return out
+	}
+	if len(item.Dynamic) == 0 {
+		return nil
+	}
+	out := &bound.SetItem{Span: item.Span, Kind: syntax.UnsetLabels, Target: s.expr(item.Target, "REMOVE")}
+	s.checkTarget(out.Target, true, "REMOVE")
+	out.Value = s.given(item.Dynamic, "REMOVE")
+	return out
 }
 
 func (s *single) delete(c *syntax.Delete) {

@@ -136,9 +136,11 @@ func (n *names) pattern(p *syntax.Pattern) {
 	for i, node := range p.Nodes {
 		n.ident(node.Var)
 		n.exprs(node.Props, node.Where)
+		n.exprs(dynamicExprs(node.Dynamic)...)
 		if i < len(p.Rels) {
 			n.ident(p.Rels[i].Var)
 			n.exprs(p.Rels[i].Props, p.Rels[i].Where)
+			n.exprs(dynamicExprs(p.Rels[i].Dynamic)...)
 		}
 	}
 }

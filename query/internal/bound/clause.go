@@ -264,7 +264,10 @@ type NodePat struct {
 	Slot   int
 	Bound  bool
 	Labels syntax.LabelExpr // or nil
-	Props  []PropPat
+	// LabelsFrom is a list of further labels, and of lists of them, that CREATE and
+	// MERGE give; or nil. What MERGE looks for is in Where.
+	LabelsFrom Expr
+	Props      []PropPat
 	// PropsFrom is a parameter map in place of Props, or nil.
 	PropsFrom Expr
 	Where     Expr // or nil
@@ -282,6 +285,7 @@ type RelPat struct {
 	Slot      int
 	Bound     bool
 	Types     []string
+	TypeFrom  Expr // like LabelsFrom of nodes; or nil
 	Dir       syntax.RelDir
 	VarLength bool
 	Min, Max  int64 // Max -1: no bound
@@ -296,7 +300,7 @@ type SetItem struct {
 	Kind   syntax.SetKind
 	Target Expr
 	Key    string
-	Value  Expr
+	Value  Expr // of labels: a list of further ones, as in NodePat; or nil
 	Labels []string
 }
 

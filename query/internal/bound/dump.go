@@ -303,8 +303,13 @@ func (f *clauseFormatter) sets(open string, items []*SetItem) {
 			f.WriteString(" = ")
 		case syntax.SetMerge:
 			f.WriteString(" += ")
+		case syntax.UnsetLabels:
+			f.WriteString(" without ")
 		}
 		f.labels(s.Labels)
+		if s.Kind == syntax.SetLabels && s.Value != nil {
+			f.WriteString(":")
+		}
 		f.expr(s.Value, 0)
 	}
 }

@@ -54,6 +54,10 @@ func (f *clauseFormatter) node(n *NodePat) {
 	if n.Labels != nil {
 		f.WriteString(":" + FormatLabels(n.Labels))
 	}
+	if n.LabelsFrom != nil {
+		f.WriteString(":")
+		f.expr(n.LabelsFrom, 0)
+	}
 	f.props(n.Props, n.PropsFrom)
 	f.tail("WHERE", n.Where)
 	f.WriteByte(')')
@@ -63,6 +67,10 @@ func (f *clauseFormatter) rel(r *RelPat) {
 	f.WriteString(map[bool]string{false: "-[", true: "<-["}[r.Dir == syntax.RelIn])
 	f.part(r.Slot, r.Bound)
 	f.types(":", r.Types)
+	if r.TypeFrom != nil {
+		f.WriteString(":")
+		f.expr(r.TypeFrom, 0)
+	}
 	if r.VarLength {
 		f.WriteString("*" + strconv.FormatInt(r.Min, 10) + "..")
 		if r.Max >= 0 {

@@ -170,6 +170,10 @@ func newTables() *tableSet {
 			t.funcs[strings.ToLower(group[i].Name)] = &group[i]
 		}
 	}
+	hidden := nameFuncs()
+	for i := range hidden {
+		t.funcs[strings.ToLower(hidden[i].Name)] = &hidden[i]
+	}
 	for alias, name := range aliases() {
 		t.funcs[strings.ToLower(alias)] = t.funcs[strings.ToLower(name)]
 	}

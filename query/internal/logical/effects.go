@@ -239,9 +239,11 @@ func (e *effects) makes(patterns ...*bound.Pattern) {
 			}
 			e.makesBareNodes = true
 			labelNames(n.Labels, &e.makesNodes)
+			e.makesNodes.all = e.makesNodes.all || n.LabelsFrom != nil
 		}
 		for _, r := range p.Rels {
 			e.makesEdges.add(r.Types...)
+			e.makesEdges.all = e.makesEdges.all || r.TypeFrom != nil
 		}
 	}
 }
@@ -253,6 +255,9 @@ func (e *effects) sets(items []*bound.SetItem) {
 			e.setsKeys.add(it.Key)
 		case syntax.SetLabels:
 			e.setsLabels.add(it.Labels...)
+			e.setsLabels.all = e.setsLabels.all || it.Value != nil
+		case syntax.UnsetLabels:
+			e.setsLabels.all = true
 		default:
 			e.setsKeys.all = true
 			e.keys.all = true
@@ -295,7 +300,7 @@ func (b *builder) exprEffects(e bound.Expr, out *effects) {
 			switch e.Name {
 			case "properties", "keys", "similarity":
 				out.keys.all = true
-			case "labels":
+			case "labels", syntax.HasAllNames, syntax.HasAnyName:
 				out.labels.all = true
 			case "id", "elementId", "type", "startNode", "endNode", "exists":
 				out.keys.add("id") // anything, so that a deletion disturbs it

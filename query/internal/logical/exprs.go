@@ -80,9 +80,15 @@ func eachPatternExpr(p *bound.Pattern, visit func(bound.Expr)) {
 	}
 	for _, n := range p.Nodes {
 		one(n.Props, n.PropsFrom, n.Where)
+		if n.LabelsFrom != nil {
+			visit(n.LabelsFrom)
+		}
 	}
 	for _, r := range p.Rels {
 		one(r.Props, r.PropsFrom, r.Where)
+		if r.TypeFrom != nil {
+			visit(r.TypeFrom)
+		}
 	}
 }
 

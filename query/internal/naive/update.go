@@ -2,10 +2,12 @@ package naive
 
 import (
 	"errors"
+	"slices"
 
 	"engram/graph/value"
 	"engram/query/internal/access"
 	"engram/query/internal/bound"
+	"engram/query/internal/fn"
 	"engram/query/internal/syntax"
 )
 
@@ -75,7 +77,14 @@ func (e *Engine) createRel(rel *bound.RelPat, src, dst value.Value, r row) error
 	if src.Kind() != value.KindNode || dst.Kind() != value.KindNode {
 		return errors.New("naive: a relationship needs two nodes")
 	}
-	t, err := e.G.InternRelType(rel.Types[0])
+	types, err := e.given(slices.Clone(rel.Types), rel.TypeFrom, r)
+	if err == nil && len(types) != 1 {
+		err = errors.New("naive: a relationship has one type")
+	}
+	if err != nil {
+		return err
+	}
+	t, err := e.G.InternRelType(types[0])
 	if err != nil {
 		return err
 	}
@@ -151,7 +160,11 @@ func (e *Engine) createNode(n *bound.NodePat, r row) error {
 		return err
 	}
 	var labels []value.LabelID
-	for _, name := range plain(n.Labels) {
+	names, err := e.given(plain(n.Labels), n.LabelsFrom, r)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
 		l, err := e.G.InternLabel(name)
 		if err != nil {
 			return err
@@ -161,6 +174,19 @@ func (e *Engine) createNode(n *bound.NodePat, r row) error {
 	id, err := e.G.CreateNode(labels, props)
 	r[n.Slot] = value.NodeRef(id)
 	return err
+}
+
+// given adds the names that an expression yields to others.
+func (e *Engine) given(names []string, from bound.Expr, r row) ([]string, error) {
+	if from == nil {
+		return names, nil
+	}
+	v, err := e.eval(from, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	more, err := fn.Names(v)
+	return append(names, more...), err
 }
 
 // plain lists the labels of A:B:C.
@@ -220,8 +246,20 @@ func (e *Engine) set(items []*bound.SetItem, r row) error {
 			if err := e.setProp(target, it.Key, v); err != nil {
 				return err
 			}
+		case syntax.UnsetLabels:
+			names, err := e.given(nil, it.Value, r)
+			if err != nil {
+				return err
+			}
+			if err := e.unset(target, names); err != nil {
+				return err
+			}
 		case syntax.SetLabels:
-			for _, name := range it.Labels {
+			names, err := e.given(slices.Clone(it.Labels), it.Value, r)
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
 				l, err := e.G.InternLabel(name)
 				if err != nil {
 					return err
@@ -324,11 +362,18 @@ func (e *Engine) remove(c *bound.Remove, r row) error {
 				return err
 			}
 		}
-		for _, name := range it.Labels {
-			if l, ok := e.G.Label(name); ok {
-				if _, err := e.G.RemoveLabel(target.NodeID(), l); err != nil {
-					return err
-				}
+		if err := e.unset(target, it.Labels); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Engine) unset(target value.Value, labels []string) error {
+	for _, name := range labels {
+		if l, ok := e.G.Label(name); ok {
+			if _, err := e.G.RemoveLabel(target.NodeID(), l); err != nil {
+				return err
 			}
 		}
 	}

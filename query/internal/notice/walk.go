@@ -128,6 +128,7 @@ func (w *walker) sets(items []*bound.SetItem) {
 			w.writes(UnknownProperty, it.Key)
 		case syntax.SetLabels:
 			w.writes(UnknownLabel, it.Labels...)
+		case syntax.UnsetLabels:
 		default:
 			w.anyProperty = true
 		}

@@ -362,11 +362,11 @@ func (c *compiler) maker(p *bound.Pattern, merge bool) *maker {
 	for _, n := range p.Nodes {
 		m.nodes = append(m.nodes, nodeMaker{
 			slot: n.Slot, bound: n.Bound, name: c.part.Vars[n.Slot].Name,
-			labels: plainLabels(n.Labels, nil), props: c.propMaker(n.Props, n.PropsFrom),
+			labels: plainLabels(n.Labels, nil), more: c.fn(n.LabelsFrom), props: c.propMaker(n.Props, n.PropsFrom),
 		})
 	}
 	for _, r := range p.Rels {
-		rm := relMaker{slot: r.Slot, dir: r.Dir, props: c.propMaker(r.Props, r.PropsFrom)}
+		rm := relMaker{slot: r.Slot, from: c.fn(r.TypeFrom), at: r.Span, dir: r.Dir, props: c.propMaker(r.Props, r.PropsFrom)}
 		if len(r.Types) == 1 {
 			rm.typ = r.Types[0]
 		}

@@ -1,6 +1,7 @@
 package physical
 
 import (
+	"slices"
 	"strings"
 
 	"engram/graph/value"
@@ -9,6 +10,7 @@ import (
 	"engram/query/internal/bound"
 	"engram/query/internal/eval"
 	"engram/query/internal/fault"
+	"engram/query/internal/fn"
 	"engram/query/internal/syntax"
 )
 
@@ -28,12 +30,15 @@ type nodeMaker struct {
 	bound  bool
 	name   string
 	labels []string
+	more   eval.Fn // further labels; or nil
 	props  propMaker
 }
 
 type relMaker struct {
 	slot  int
 	typ   string
+	from  eval.Fn // yields the type in place of typ; or nil
+	at    syntax.Span
 	dir   syntax.RelDir
 	props propMaker
 }
@@ -75,7 +80,11 @@ func (m *maker) makeNode(f *frame, n *nodeMaker, cols [][]value.Value, row int) 
 		return err
 	}
 	m.labels = m.labels[:0]
-	for _, name := range n.labels {
+	names, err := givenNames(f, n.more, row, n.labels)
+	if err != nil {
+		return at(err, m.pattern.Span)
+	}
+	for _, name := range names {
 		l, err := f.w.w.InternLabel(name)
 		if err != nil {
 			return constraint(err)
@@ -83,7 +92,7 @@ func (m *maker) makeNode(f *frame, n *nodeMaker, cols [][]value.Value, row int) 
 		m.labels = appendNew(m.labels, l)
 	}
 	if !m.layer.IsNull() {
-		if err := m.checkLayer(f, n); err != nil {
+		if err := m.checkLayer(f, names); err != nil {
 			return err
 		}
 	}
@@ -107,8 +116,8 @@ func (m *maker) refused(err error) error {
 
 // checkLayer refuses a memory in a layer that is none. On other nodes the property
 // may mean anything.
-func (m *maker) checkLayer(f *frame, n *nodeMaker) error {
-	for _, name := range n.labels {
+func (m *maker) checkLayer(f *frame, labels []string) error {
+	for _, name := range labels {
 		if name == vocab.LabelMemory {
 			return at(checkLayer(f.r, m.layer), m.pattern.Span)
 		}
@@ -136,7 +145,11 @@ func (m *maker) makeRel(f *frame, i int, cols [][]value.Value, row int) error {
 	if err := m.evalProps(f, &r.props, row); err != nil {
 		return err
 	}
-	t, err := f.w.w.InternRelType(r.typ)
+	typ, err := r.typeName(f, row)
+	if err != nil {
+		return at(err, r.at)
+	}
+	t, err := f.w.w.InternRelType(typ)
 	if err != nil {
 		return constraint(err)
 	}
@@ -144,7 +157,7 @@ func (m *maker) makeRel(f *frame, i int, cols [][]value.Value, row int) error {
 	if r.dir == syntax.RelIn {
 		src, dst = dst, src
 	}
-	if r.typ == vocab.Supersedes {
+	if typ == vocab.Supersedes {
 		if m.props, err = f.replaces(src, dst, m.props); err != nil {
 			return at(err, m.pattern.Span)
 		}
@@ -155,6 +168,34 @@ func (m *maker) makeRel(f *frame, i int, cols [][]value.Value, row int) error {
 	}
 	cols[r.slot][row] = value.EdgeRef(id)
 	return nil
+}
+
+// typeName is the type of the edge for a row.
+func (r *relMaker) typeName(f *frame, row int) (string, error) {
+	if r.from == nil {
+		return r.typ, nil
+	}
+	names, err := givenNames(f, r.from, row, nil)
+	if err == nil && len(names) != 1 {
+		err = typeError("a relationship has exactly one type, not %d", len(names))
+	}
+	if err != nil {
+		return "", err
+	}
+	return names[0], nil
+}
+
+// givenNames adds the names that an expression yields, if there is one, to others.
+func givenNames(f *frame, more eval.Fn, row int, names []string) ([]string, error) {
+	if more == nil {
+		return names, nil
+	}
+	v, err := more(&f.env, row)
+	if err != nil {
+		return nil, err
+	}
+	computed, err := fn.Names(v)
+	return append(slices.Clone(names), computed...), err
 }
 
 func missingEnd(name string, v value.Value, at syntax.Span) error {

@@ -26,8 +26,8 @@ func (s *setter) apply(f *frame, row int) error {
 	if k := t.Kind(); k != value.KindNode && k != value.KindEdge {
 		return at(typeError("SET changes nodes and relationships, but this is %s", k.Named()), s.at)
 	}
-	if s.kind == syntax.SetLabels {
-		return at(s.setLabels(f, t), s.at)
+	if s.kind == syntax.SetLabels || s.kind == syntax.UnsetLabels {
+		return at(s.setLabels(f, t, row), s.at)
 	}
 	v, err := s.value(&f.env, row)
 	if err != nil {
@@ -42,11 +42,18 @@ func (s *setter) apply(f *frame, row int) error {
 	return at(s.setAll(f, t, v), s.at)
 }
 
-func (s *setter) setLabels(f *frame, t value.Value) error {
+func (s *setter) setLabels(f *frame, t value.Value, row int) error {
 	if t.Kind() != value.KindNode {
-		return typeError("labels can be set on nodes only, but this is %s", t.Kind().Named())
+		return typeError("only nodes have labels, but this is %s", t.Kind().Named())
 	}
-	for _, name := range s.labels {
+	names, err := givenNames(f, s.value, row, s.labels)
+	if err != nil {
+		return err
+	}
+	if s.kind == syntax.UnsetLabels {
+		return unsetLabels(f, t, names)
+	}
+	for _, name := range names {
 		l, err := f.w.w.InternLabel(name)
 		if err != nil {
 			return constraint(err)
@@ -177,13 +184,17 @@ func (r *remover) apply(f *frame, row int) error {
 	if t.Kind() != value.KindNode {
 		return at(typeError("labels can be removed from nodes only, but this is %s", t.Kind().Named()), r.at)
 	}
-	for _, name := range r.labels {
+	return at(unsetLabels(f, t, r.labels), r.at)
+}
+
+func unsetLabels(f *frame, t value.Value, names []string) error {
+	for _, name := range names {
 		l, ok := f.w.w.Label(name)
 		if !ok {
 			continue
 		}
 		if err := f.w.removeLabel(t.NodeID(), l); err != nil {
-			return at(err, r.at)
+			return err
 		}
 	}
 	return nil

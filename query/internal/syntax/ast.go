@@ -252,22 +252,26 @@ const (
 	SetReplace                 // v = map
 	SetMerge                   // v += map
 	SetLabels                  // v:A:B
+	UnsetLabels                // REMOVE v:$(e), which becomes an item of SET
 )
 
 // SetItem is one item of SET.
 type SetItem struct {
 	Span
 	Kind   SetKind
-	Target Expr // a variable, or a *Property for SetProperty
+	Target Expr // a variable, or a *Property or *Index for SetProperty
 	Value  Expr
 	Labels []*Name
+	// Dynamic are further labels.
+	Dynamic []*LabelDynamic
 }
 
 // RemoveItem is v:A:B or e.key.
 type RemoveItem struct {
 	Span
-	Target Expr // a variable for labels, else a *Property
-	Labels []*Name
+	Target  Expr // a variable for labels, else a *Property or *Index
+	Labels  []*Name
+	Dynamic []*LabelDynamic
 }
 
 // Name is an identifier; Text has no backticks.
@@ -301,8 +305,10 @@ type NodePattern struct {
 	Span
 	Var    *Name
 	Labels LabelExpr // or nil
-	Props  Expr      // *MapLit or *Param, or nil
-	Where  Expr      // or nil
+	// Dynamic are further labels, all of which are asked for.
+	Dynamic []*LabelDynamic
+	Props   Expr // *MapLit or *Param, or nil
+	Where   Expr // or nil
 }
 
 // RelDir is the arrow of a relationship pattern.
@@ -322,6 +328,7 @@ type RelPattern struct {
 	Var      *Name
 	Types    []*Name
 	TypeExpr LabelExpr
+	Dynamic  []*LabelDynamic
 	Dir      RelDir
 	Var0     *VarLength // or nil for a single hop
 	Props    Expr
@@ -359,6 +366,13 @@ type (
 	}
 	// LabelAny is %.
 	LabelAny struct{ Span }
+	// LabelDynamic is $(e), $all(e) or $any(e): names that an expression yields. The
+	// parser takes it out of the expressions that it leaves to others.
+	LabelDynamic struct {
+		Span
+		E   Expr
+		Any bool
+	}
 )
 
 // Expr is one of the expression types below.

@@ -85,9 +85,6 @@ func badToken(t *lexer.Token) error {
 	case c == '$' && len(t.Value) > 1:
 		return fault.Syntax(unexpectedSyntax, span(t), "the name of this parameter is empty or does not end")
 	case c == '$':
-		if rest := t.Pos.Filename[end(t):]; strings.HasPrefix(rest, "(") {
-			return fault.Unsupported(span(t), "a label, type or property whose name is computed by $(...)")
-		}
 		return fault.Syntax(unexpectedSyntax, span(t), "a parameter needs a name, as in $name")
 	case c < 0x80:
 		return fault.Syntax(unexpectedSyntax, span(t), "the character %q has no meaning here", t.Value)

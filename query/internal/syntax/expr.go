@@ -258,7 +258,7 @@ func (p *parser) lookups(start Span, e Expr) (Expr, error) {
 		case isPunct(t, ":") && p.mode&noTail == 0:
 			var labels LabelExpr
 			if labels, err = p.labels(); err == nil {
-				e = &HasLabels{Span: p.since(start), E: e, Labels: labels}
+				e, err = labelled(p.since(start), e, labels)
 			}
 		case isPunct(t, "{") && p.mode&noTail == 0:
 			if _, ok := e.(*Variable); !ok {

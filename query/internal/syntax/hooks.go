@@ -1,8 +1,6 @@
 package syntax
 
 import (
-	"engram/query/internal/fault"
-
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
@@ -175,7 +173,7 @@ func (p *parser) setItem() (*SetItem, error) {
 	switch {
 	case isVariable && p.at(":"):
 		item.Kind = SetLabels
-		item.Labels, err = p.labelList()
+		item.Labels, item.Dynamic, err = p.labelsGiven()
 	case isVariable && p.accept("+="):
 		item.Kind = SetMerge
 		item.Value, err = p.expr()
@@ -209,7 +207,7 @@ func (g *gRemoveItem) Parse(lex *lexer.PeekingLexer) error {
 			if !p.at(":") {
 				return nil, unexpected(p.peek(), ".property", "a label such as :Person")
 			}
-			if item.Labels, err = p.labelList(); err != nil {
+			if item.Labels, item.Dynamic, err = p.labelsGiven(); err != nil {
 				return nil, err
 			}
 		}
@@ -232,13 +230,32 @@ func (p *parser) target() (Expr, error) {
 		return nil, err
 	}
 	switch e.(type) {
-	case *Variable, *Property:
+	case *Variable, *Property, *Index:
 		return e, nil
-	case *Index:
-		return nil, fault.Unsupported(e.At(), "changing a property whose name is computed").
-			WithHint("Pass a map: SET n += $properties, where null removes a property.")
 	}
 	return nil, unexpected(t, "a variable", "a property such as n.name")
+}
+
+// labelsGiven parses :A:$(e).
+func (p *parser) labelsGiven() ([]*Name, []*LabelDynamic, error) {
+	var list []*Name
+	var dynamic []*LabelDynamic
+	for p.accept(":") {
+		if p.dynamicAhead() {
+			d, err := p.dynamic()
+			if err != nil {
+				return nil, nil, err
+			}
+			dynamic = append(dynamic, d)
+			continue
+		}
+		name, err := p.name("a label")
+		if err != nil {
+			return nil, nil, err
+		}
+		list = append(list, name)
+	}
+	return list, dynamic, nil
 }
 
 // labelList parses :A:B.

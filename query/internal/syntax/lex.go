@@ -179,6 +179,8 @@ func (s *scanner) next() error {
 		s.quoted(c)
 	case c == '`':
 		s.emit(s.backticked(0, tQuoted))
+	case c == '$' && s.peek(1) == '(':
+		s.emit(tPunct, 1)
 	case c == '$':
 		s.param()
 	case c == '(' || c == '[' || c == '{':

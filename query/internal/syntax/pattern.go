@@ -154,6 +154,9 @@ func (p *parser) node() (*NodePattern, error) {
 			if n.Labels, err = p.labels(); err != nil {
 				return nil, err
 			}
+			if n.Labels, n.Dynamic, err = splitDynamic(n.Labels); err != nil {
+				return nil, err
+			}
 		}
 		if n.Props, err = p.props(); err != nil {
 			return nil, err
@@ -161,7 +164,7 @@ func (p *parser) node() (*NodePattern, error) {
 		if n.Where, err = p.inlineWhere(); err != nil {
 			return nil, err
 		}
-		if err := p.expect(")", patternRest(n.Var, n.Labels != nil, n.Props, n.Where, "a label such as :Person")...); err != nil {
+		if err := p.expect(")", patternRest(n.Var, n.Labels != nil || n.Dynamic != nil, n.Props, n.Where, "a label such as :Person")...); err != nil {
 			return nil, err
 		}
 		n.Span = p.since(n.Span)

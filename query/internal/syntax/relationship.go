@@ -55,6 +55,9 @@ func (p *parser) relDetail(r *RelPattern) error {
 		if err != nil {
 			return err
 		}
+		if e, r.Dynamic, err = splitDynamic(e); err != nil {
+			return err
+		}
 		if types, ok := typeList(e); ok {
 			r.Types = types
 		} else {
@@ -75,7 +78,7 @@ func (p *parser) relDetail(r *RelPattern) error {
 	if r.Where, err = p.inlineWhere(); err != nil {
 		return err
 	}
-	also := patternRest(r.Var, r.Types != nil || r.TypeExpr != nil, r.Props, r.Where, "a type such as :KNOWS")
+	also := patternRest(r.Var, r.Types != nil || r.TypeExpr != nil || r.Dynamic != nil, r.Props, r.Where, "a type such as :KNOWS")
 	if r.Var0 == nil && r.Props == nil && r.Where == nil {
 		also = append(also, "a length such as *1..3")
 	}

@@ -221,6 +221,7 @@ func (w *walker) sets(items []*bound.SetItem) {
 			for _, l := range it.Labels {
 				w.write(Label, l)
 			}
+		case syntax.UnsetLabels:
 		default:
 			w.propsFrom(it.Value, w.write)
 			continue
