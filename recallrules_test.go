@@ -20,6 +20,7 @@ var rulesGraph = []string{
 	`MATCH (x {id: 'g'}) SET x.importance = 0.9`,
 	`MATCH (x {id: 'c'}) SET x.title = 'Blue boat (harbour)'`,
 	`MATCH (x {id: 'f'}) SET x.created_at = datetime('2001-01-01')`,
+	`MATCH (x {id: 'b'}) SET x.date = date('2026-01-01')`,
 	`MATCH (x {id: 'a'}), (y {id: 'e'}) CREATE (x)-[:CONTRADICTS {weight: 0.5}]->(y)`,
 	`CREATE (:Memory {id: 'h', content: 'We painted the shed today'})`,            // as d said
 	`MATCH (x {id: 'a'}), (y {id: 'e'}) REINFORCE x REINFORCE y`, `SHOW LEARNING`, // the second writes what waits

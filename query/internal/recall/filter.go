@@ -101,7 +101,7 @@ func (s *screen) why(id value.NodeID) (Exclusion, error) {
 		return x, err
 	}
 	if s.f.Since != nil {
-		if in, err := s.inTime(id); !in || err != nil {
+		if in, err := s.meets(id, span{*s.f.Since, *s.f.Until}); !in || err != nil {
 			return OutsideOfTime, err
 		}
 	}
@@ -163,8 +163,8 @@ func (s *screen) valid(id value.NodeID) (Exclusion, error) {
 	return Kept, nil
 }
 
-// inTime reports whether a memory's time meets the time asked for.
-func (s *screen) inTime(id value.NodeID) (bool, error) {
+// meets reports whether a memory's time meets another one.
+func (s *screen) meets(id value.NodeID, t span) (bool, error) {
 	from, hasFrom, err := s.moment(id, s.from)
 	if err != nil {
 		return false, err
@@ -174,11 +174,11 @@ func (s *screen) inTime(id value.NodeID) (bool, error) {
 		return false, err
 	}
 	if hasFrom || hasTo {
-		return (!hasFrom || from.Before(*s.f.Until)) && (!hasTo || s.f.Since.Before(to)), nil
+		return (!hasFrom || from.Before(t.until)) && (!hasTo || t.since.Before(to)), nil
 	}
 	for _, key := range []value.KeyID{s.date, s.created} {
 		if at, ok, err := s.moment(id, key); ok || err != nil {
-			return ok && !at.Before(*s.f.Since) && at.Before(*s.f.Until), err
+			return ok && !at.Before(t.since) && at.Before(t.until), err
 		}
 	}
 	return false, nil

@@ -56,6 +56,9 @@ type Tuning struct {
 	// Speaker is how much more a memory counts whose speaker the query names: who
 	// asks what Ann did mostly wants what Ann said. It never excludes the others.
 	Speaker float64
+	// Date is how much more a memory counts that is of a time which the query names as it
+	// is seen from now, such as last week.
+	Date float64
 	// Learned is how much what an edge has learned counts beside what it asserts.
 	Learned float64
 	// SelfSeed is the weight of the self as a seed, against the best hit's 1.
@@ -79,7 +82,7 @@ func DefaultTuning() Tuning {
 		Semantic:   0.03, SemanticAgreed: 0.3, SemanticPool: 20, SemanticBelow: 100, SemanticFloor: 0.75,
 		Context: 0.4, ContextHits: 30,
 		Window: 0.2, Window2: 0.15, WindowAnswer: 0.3, WindowSemantic: 0.4, WindowHits: 50,
-		Speaker: 0.3, SelfSeed: 0.5, Promotion: rowRules(), Learned: 1,
+		Speaker: 0.3, Date: 0.5, SelfSeed: 0.5, Promotion: rowRules(), Learned: 1,
 		Factors: factors(), Other: [2]float64{1, 1},
 	}
 }

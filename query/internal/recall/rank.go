@@ -67,12 +67,15 @@ func (r *run) base(c *candidate) float64 {
 
 // bounds queues the candidates by the highest score that they could have.
 func (r *run) bounds() *boundQueue {
-	context, agreed, speaker, most := 0.0, 0.0, 1.0, 1.0
+	context, agreed, speaker, dated, most := 0.0, 0.0, 1.0, 1.0, 1.0
 	if r.containers != nil {
 		context, agreed = r.t.Context, r.t.SemanticAgreed
 	}
 	if r.speakers != nil {
 		speaker = 1 + r.t.Speaker
+	}
+	if r.dates != nil {
+		dated = 1 + r.t.Date
 	}
 	if r.weigher != nil {
 		most = r.weigher.most()
@@ -81,6 +84,7 @@ func (r *run) bounds() *boundQueue {
 	for i := range r.candidates.all {
 		c := &r.candidates.all[i]
 		bound := float64((r.base(c) + float64(context+float64(agreed*c.semantic))) * speaker)
+		bound = float64(bound * dated)
 		q.items[i] = bounded{float64(bound * most), int32(i)}
 	}
 	q.build()
@@ -105,6 +109,15 @@ func (r *run) score(c *candidate) (float64, error) {
 		}
 		if named {
 			score = float64(score * (1 + r.t.Speaker))
+		}
+	}
+	if r.dates != nil && score > 0 {
+		named, err := r.dates.named(c.node)
+		if err != nil {
+			return 0, err
+		}
+		if named {
+			score = float64(score * (1 + r.t.Date))
 		}
 	}
 	if r.weigher != nil && score > 0 {

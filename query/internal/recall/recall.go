@@ -142,7 +142,7 @@ func (r *run) release() {
 func (r *run) find() error {
 	r.screen = newScreen(r.g, r.o.Filter, r.o.Now)
 	r.weigher = newWeigher(r.g, &r.t, r.o.Now)
-	for _, step := range []func() error{r.lexical, r.titled, r.semantic, r.similar, r.associative, r.window, r.similar, r.contexts, r.speaker} {
+	for _, step := range []func() error{r.lexical, r.titled, r.semantic, r.similar, r.associative, r.window, r.similar, r.contexts, r.speaker, r.dated} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -169,4 +169,5 @@ type run struct {
 	weigher    *weigher    // nil: nothing speaks for or against any memory
 	containers *containers // nil: nothing can be told
 	speakers   *speakers   // nil: the query names none
+	dates      *dates      // nil: the query names no time
 }

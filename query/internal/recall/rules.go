@@ -29,6 +29,7 @@ func Rules() []Rule {
 		{"window-answers", "a question's answers get a share", func(_ *Legs, t *Tuning) { t.WindowAnswer = 0 }},
 		{"window-semantic", "shares are of similarity in meaning too", func(_ *Legs, t *Tuning) { t.WindowSemantic = 0 }},
 		{"speaker", "a speaker whom the query names counts more", func(_ *Legs, t *Tuning) { t.Speaker = 0 }},
+		{"date", "a memory of a time that the query names, such as last week, counts more", func(_ *Legs, t *Tuning) { t.Date = 0 }},
 		{"factors", "relations spread by type and direction, not all alike", func(_ *Legs, t *Tuning) {
 			t.Factors = map[string][2]float64{contains: t.Factors[contains]}
 		}},

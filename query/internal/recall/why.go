@@ -117,6 +117,15 @@ func (r *run) why(c *candidate, terms []string, path *value.Path) (string, error
 	if c.window > 0 {
 		parts = append(parts, fmt.Sprintf("stands beside what fits (%.2f)", float64(c.window)/unit))
 	}
+	if r.dates != nil {
+		named, err := r.dates.named(c.node)
+		if err != nil {
+			return "", err
+		}
+		if named {
+			parts = append(parts, "is of the time that is named")
+		}
+	}
 	switch {
 	case path != nil:
 		walk, err := r.walk(path)
