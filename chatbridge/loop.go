@@ -57,7 +57,12 @@ func (b *Bridge) leg(ctx context.Context, run *Run, s *state) (out *Outcome) {
 		if len(b.wires) == 0 {
 			return b.fromMemory(ctx, run, s)
 		}
-		b.connect(ctx, run, s)
+		if err := b.askAboutServer(ctx, s); err != nil {
+			return "", err
+		}
+		if err := b.connect(ctx, run, s); err != nil {
+			return "", err
+		}
 		if reply, err = b.loop(ctx, run, s); err == nil {
 			b.settle(run, s, reply)
 		}
@@ -289,6 +294,7 @@ func (b *Bridge) round(ctx context.Context, run *Run, s *state) (*wire.Reply, er
 			return nil, err
 		}
 		hold.flush()
+		s.Window = nil // it is in the messages
 		return reply, nil
 	}
 	return nil, fail("provider", "no provider could be reached")
@@ -381,9 +387,12 @@ func (b *Bridge) suspend(ctx context.Context, run *Run, s *state) error {
 	after, cancel := afterwards(ctx)
 	defer cancel()
 	input, review := "", any(nil)
-	if s.Pending.Review != nil {
+	switch {
+	case s.Pending.Review != nil:
 		review = s.Pending.Review.Kind
-	} else {
+	case s.Pending.ToolName == toolStartServer:
+		input = s.Pending.ToolInput
+	default:
 		input = s.Calls[len(s.Results)].Arguments
 	}
 	_, err := b.one(after, "the suspended run", eqlSuspend, map[string]any{

@@ -17,7 +17,8 @@ import (
 
 // MCPServer is a server of the Model Context Protocol whose tools a model may call. Each
 // call asks for consent, but for exact ones that a person allowed; an allowance holds as
-// long as the server's entry and what it says of the tool stay the same.
+// long as the server's entry and what it says of the tool stay the same. A server whose
+// entry is another one than it was used with is not started before a person allowed that.
 type MCPServer struct {
 	// Name: small letters, digits and -, at most 24. Its tools are offered as NAME__TOOL.
 	Name string
@@ -71,15 +72,26 @@ func checkMCP(servers []MCPServer) ([]remotetool.Server, error) {
 }
 
 // connect connects a leg of a run to the MCP servers, once, and lists their tools. Each
-// is announced before, and what cannot be used is told and ends nothing.
-func (b *Bridge) connect(ctx context.Context, run *Run, s *state) {
+// is announced before, and what cannot be used is told and ends nothing. Those whose entry
+// changed are not started: a person is asked first, see askAboutServer.
+func (b *Bridge) connect(ctx context.Context, run *Run, s *state) error {
 	if len(b.mcp) == 0 || s.NoTools || s.remote != nil {
-		return
+		return nil
 	}
+	var known []remotetool.Server
 	for _, m := range b.mcp {
+		changed, _, err := b.changedServer(ctx, m)
+		switch {
+		case err != nil:
+			return err
+		case changed:
+			run.emit(Event{Type: EventWorking, Text: "the MCP server " + m.Name + " is not started: its entry changed since it was used last, and nobody allowed that"})
+			continue
+		}
+		known = append(known, m)
 		run.emit(Event{Type: EventWorking, Text: "MCP server " + m.Name + ": " + MCPServer(m).String()})
 	}
-	s.remote = remotetool.Open(ctx, b.mcp, b.o.MCPTime)
+	s.remote = remotetool.Open(ctx, known, b.o.MCPTime)
 	for _, t := range s.remote.Tools {
 		run.emit(Event{Type: EventWorking, Text: "tool " + t.Offered + ": " + box.Visible(t.Name) + " of the MCP server " + t.Server.Name})
 	}
@@ -87,6 +99,7 @@ func (b *Bridge) connect(ctx context.Context, run *Run, s *state) {
 		run.emit(Event{Type: EventWorking, Text: p})
 		b.o.Log.Warn("an MCP server or tool cannot be used", "run", s.ID)
 	}
+	return nil
 }
 
 func (s *state) disconnect() {

@@ -21,7 +21,7 @@ type preloaded struct {
 
 const (
 	// What hangs on conversations is never told in another one.
-	ofConversations = `Conversation|Turn|Run|ToolCall|Review|Candidate|AllowRule|BellEvent`
+	ofConversations = `Conversation|Turn|Run|ToolCall|Review|Candidate|AllowRule|BellEvent|MCPEntry`
 	// Layers 3 and 4 are imprints and suits, which are on only where they are asked for.
 	plainLayer = ` AND toString(coalesce(m.layer, 1)) IN ['0', '1', '2', 'safety', 'core', 'domain']`
 	activeNode = `coalesce(m.status, 'active') = 'active' AND NOT m:Telemetry AND NOT m:` + ofConversations + ` AND coalesce(m.content, m.title, m.name, m.text) IS NOT NULL` + plainLayer

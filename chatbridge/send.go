@@ -329,9 +329,11 @@ func (b *Bridge) take(ctx context.Context, run *Run, a Answer) (*state, error) {
 			s.Without = addOnce(s.Without, name)
 		}
 		if a.Approve && s.Pending != nil && strings.Contains(s.Pending.ToolName, "__") { // what is approved must be there to be looked at
-			b.connect(ctx, run, s)
+			err = b.connect(ctx, run, s)
 		}
-		err = b.verdict(ctx, s, a)
+		if err == nil {
+			err = b.verdict(ctx, s, a)
+		}
 	}
 	if err == nil {
 		return s, nil
@@ -366,6 +368,9 @@ const denied = "The person denied this call."
 func (b *Bridge) verdict(ctx context.Context, s *state, a Answer) error {
 	if s.Pending != nil && s.Pending.Review != nil {
 		return b.reviewed(ctx, s, a)
+	}
+	if s.Pending != nil && s.Pending.CallID == a.CallID && s.Pending.ToolName == toolStartServer {
+		return b.startVerdict(ctx, s, a)
 	}
 	if s.Pending == nil || s.Pending.CallID != a.CallID || len(s.Results) >= len(s.Calls) || len(s.Used) == 0 {
 		return fmt.Errorf("the suspended run %s cannot be read", s.ID)

@@ -19,7 +19,8 @@ type state struct {
 	Prompt       string            `json:"prompt"`
 	AskAll       bool              `json:"ask_all,omitempty"`
 	NoTools      bool              `json:"no_tools,omitempty"`
-	Without      []string          `json:"without,omitempty"` // tools that are not offered
+	Without      []string          `json:"without,omitempty"`   // tools that are not offered
+	Unstarted    []string          `json:"unstarted,omitempty"` // MCP servers that a person does not want started
 	Provider     string            `json:"provider"`
 	Wire         string            `json:"wire"`
 	Model        string            `json:"model"`
@@ -30,7 +31,7 @@ type state struct {
 	Preload      int               `json:"preload,omitempty"`  // bytes of System that tell what memory holds
 	Receipts     int               `json:"receipts,omitempty"` // bytes of System that tell what ran
 	Rang         bool              `json:"rang,omitempty"`     // what was said in this run rang it
-	Window       []turn            `json:"-"`                  // what was said before
+	Window       []turn            `json:"window,omitempty"`   // what was said before, until it is in Messages
 	Layers       string            `json:"-"`                  // what they tell the model
 	Mission      string            `json:"-"`                  // that the message sets
 	Overlay      string            `json:"-"`                  // the imprint that the message names
