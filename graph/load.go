@@ -53,7 +53,11 @@ type Loader struct {
 	// declared are the entries of the declared indexes in the batch.
 	declared declared
 	nodes    []loadNode
-	edges    []record.Edge
+	// edges are those of the newest block, and head those with which the batch began
+	// in the middle of one. Blocks between are encoded, which takes a fifth of the room.
+	edges, head []record.Edge
+	blocks      []store.Put
+	edgeFrom    value.EdgeID // the first edge of the batch
 	bytes    int
 	changed  []text.Doc
 	report   LoadReport
@@ -226,10 +230,32 @@ func (l *Loader) Edge(src, dst value.NodeID, typ string, props []value.Prop) (va
 			return 0, l.fail(wrap(err))
 		}
 	}
-	l.edges = append(l.edges, e)
+	if err := l.addEdge(e); err != nil {
+		return 0, l.fail(err)
+	}
 	l.bytes += 20
 	l.report.Edges++
 	return e.ID, l.flushFull()
+}
+
+// addEdge takes an edge, and encodes the block before it once that is complete.
+func (l *Loader) addEdge(e record.Edge) error {
+	if len(l.edges) > 0 && record.BlockOf(l.edges[0].ID) != record.BlockOf(e.ID) {
+		if len(l.edges) < record.BlockSize {
+			l.head = append(l.head, l.edges...)
+		} else if err := l.encodeBlock(); err != nil {
+			return err
+		}
+		l.edges = l.edges[:0]
+	}
+	if l.edgeFrom == 0 {
+		l.edgeFrom = e.ID
+	}
+	if l.edges == nil {
+		l.edges = make([]record.Edge, 0, record.BlockSize)
+	}
+	l.edges = append(l.edges, e)
+	return nil
 }
 
 // fail keeps the first error: the load can only be ended then.
@@ -324,7 +350,7 @@ func (l *Loader) text(id value.NodeID, rec *record.Node) error {
 // flushFull writes the batch when it is large enough. A block of edges that is
 // not full yet stays for the next batch.
 func (l *Loader) flushFull() error {
-	keys := len(l.nodes) + len(l.edges)/record.BlockSize + len(l.index) + len(l.other) + len(l.puts) + l.declared.entries.Len()
+	keys := len(l.nodes) + len(l.blocks) + len(l.index) + len(l.other) + len(l.puts) + l.declared.entries.Len()
 	if l.bytes < loadBytes && keys < l.batch {
 		return nil
 	}
@@ -374,7 +400,7 @@ func (l *Loader) flush(last bool) error {
 }
 
 func (l *Loader) nodePuts(entry *logentry.Entry) []store.Put {
-	puts := make([]store.Put, 0, len(l.nodes)+len(l.index)+len(l.edges)/record.BlockSize+8)
+	puts := make([]store.Put, 0, len(l.nodes)+len(l.index)+len(l.blocks)+8)
 	for i := range l.nodes {
 		n := &l.nodes[i]
 		k := key.Node(n.id)
@@ -394,55 +420,71 @@ func (l *Loader) nodePuts(entry *logentry.Entry) []store.Put {
 
 // edgePuts appends the blocks. The last one, unless it is full, waits for the
 // next batch; the first may be there already.
-func (l *Loader) edgePuts(puts []store.Put, entry *logentry.Entry, src source, last bool) ([]store.Put, error) {
-	edges := l.edges
-	if len(edges) > 0 {
-		entry.EdgeFrom = edges[0].ID
-	}
-	for len(edges) > 0 {
-		block := record.BlockOf(edges[0].ID)
+// encodeBlock encodes the newest block, all edges of which are in l.edges.
+func (l *Loader) encodeBlock() (err error) {
+	l.blocks, err = l.blockPuts(l.blocks, nil, l.edges)
+	return err
+}
+
+// edgePuts are the blocks of the batch. A load into an empty graph keeps back the
+// edges of a block that is not complete; other loads do not, since the version that is
+// published has them already.
+func (l *Loader) edgePuts(puts []store.Put, entry *logentry.Entry, src source, last bool) (_ []store.Put, err error) {
+	entry.EdgeFrom, entry.EdgeTo = l.edgeFrom, l.edgeFrom
+	for head := l.head; len(head) > 0; {
 		n := 1
-		for n < len(edges) && record.BlockOf(edges[n].ID) == block {
+		for n < len(head) && record.BlockOf(head[n].ID) == record.BlockOf(head[0].ID) {
 			n++
 		}
-		// Only the fresh topology lets a batch keep edges back: otherwise the
-		// version that is published has them already.
-		if l.fresh && !last && n == len(edges) {
-			break
-		}
-		var err error
-		if puts, err = l.blockPuts(puts, src, block, edges[:n]); err != nil {
+		if puts, err = l.blockPuts(puts, src, head[:n]); err != nil {
 			return nil, err
 		}
-		for i := range edges[:n] {
-			if err := l.declareLoaded(edgeElement(&edges[i])); err != nil {
+		head = head[n:]
+	}
+	puts = append(puts, l.blocks...)
+	if len(l.edges) > 0 {
+		entry.EdgeTo = l.edges[0].ID
+		if !l.fresh || last || len(l.edges) == record.BlockSize {
+			if puts, err = l.blockPuts(puts, src, l.edges); err != nil {
 				return nil, err
 			}
+			entry.EdgeTo = l.edges[len(l.edges)-1].ID + 1
+			l.edges = l.edges[:0]
 		}
-		entry.EdgeTo = edges[n-1].ID + 1
-		edges = edges[n:]
 	}
-	entry.EdgeTo = max(entry.EdgeTo, entry.EdgeFrom)
-	l.edges = append([]record.Edge(nil), edges...)
+	l.head, l.blocks, l.edgeFrom = nil, nil, 0
+	if len(l.edges) > 0 {
+		l.edgeFrom = l.edges[0].ID
+	}
 	return puts, nil
 }
 
-func (l *Loader) blockPuts(puts []store.Put, src source, block uint64, edges []record.Edge) ([]store.Put, error) {
-	k := blockKey(block)
-	sealed, err := src.Get(store.Edges, k)
-	if err != nil {
-		return nil, wrap(err)
+// blockPuts encodes edges of one block, on top of those of src, which is nil when it
+// cannot have any.
+func (l *Loader) blockPuts(puts []store.Put, src source, edges []record.Edge) ([]store.Put, error) {
+	for i := range edges {
+		if err := l.declareLoaded(edgeElement(&edges[i])); err != nil {
+			return nil, err
+		}
 	}
-	if sealed != nil {
-		payload, err := l.db.seal.Open(store.Edges, k, sealed)
+	block := record.BlockOf(edges[0].ID)
+	k := blockKey(block)
+	if src != nil {
+		sealed, err := src.Get(store.Edges, k)
 		if err != nil {
 			return nil, wrap(err)
 		}
-		old, err := record.DecodeBlock(block, payload)
-		if err != nil {
-			return nil, wrap(l.db.seal.Damaged(store.Edges, k, err.Error()))
+		if sealed != nil {
+			payload, err := l.db.seal.Open(store.Edges, k, sealed)
+			if err != nil {
+				return nil, wrap(err)
+			}
+			old, err := record.DecodeBlock(block, payload)
+			if err != nil {
+				return nil, wrap(l.db.seal.Damaged(store.Edges, k, err.Error()))
+			}
+			edges = append(old, edges...)
 		}
-		edges = append(old, edges...)
 	}
 	buf, large, err := record.AppendBlock(l.db.seal.Room(24*len(edges)), edges)
 	if err != nil {

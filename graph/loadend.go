@@ -77,7 +77,8 @@ func (l *Loader) Abort() {
 		// What is durable must become visible: the next open would show it.
 		l.err = nil
 		l.ctx = context.WithoutCancel(l.ctx)
-		l.nodes, l.edges, l.changed, l.puts, l.other = nil, nil, nil, nil, nil
+		l.nodes, l.changed, l.puts, l.other = nil, nil, nil, nil
+		l.edges, l.head, l.blocks, l.edgeFrom = nil, nil, nil, 0
 		l.declared = declared{}
 		l.names, l.keys = l.base.names, l.base.keys
 		clear(l.index)

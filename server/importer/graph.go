@@ -133,9 +133,8 @@ func (g *graphImport) verify(nodes, edges io.ReadSeeker) (err error) {
 		case !ok:
 			g.types[strings.Clone(roles["type"])] = uint16(len(g.types))
 		}
-		g.end(roles["src"], line)
-		g.end(roles["dst"], line)
-		g.repeats.note(g.link(roles))
+		src, dst := g.end(roles["src"], line), g.end(roles["dst"], line)
+		g.repeats.note(link{src, dst, g.types[roles["type"]]})
 		return g.ctx.Err()
 	})
 	if err != nil {
@@ -153,10 +152,12 @@ func (g *graphImport) link(roles map[string]string) link {
 }
 
 // end numbers an edge's end.
-func (g *graphImport) end(id string, line int) {
-	if _, added := g.ids.add(id); added {
+func (g *graphImport) end(id string, line int) uint32 {
+	n, added := g.ids.add(id)
+	if added {
 		g.others = append(g.others, other{strings.Clone(id), line})
 	}
+	return n
 }
 
 // verifyEnds finds edges that hang on nothing.

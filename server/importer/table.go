@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"engram"
 )
 
 // table reads a CSV file twice: first to verify every cell and to learn the kinds
@@ -16,11 +14,11 @@ import (
 type table struct {
 	source  io.ReadSeeker
 	columns []column
-	rows    int          // that were understood
-	bad     []int        // numbers of rows that are left out, from 1
-	sum     string       // SHA-256 of the file
-	size    int64        // of the file, in bytes
-	offset  func() int64 // of the second pass
+	rows    int    // that were understood
+	bad     []int  // numbers of rows that are left out, from 1
+	sum     string // SHA-256 of the file
+	size    int64  // of the file, in bytes
+	offset  int64  // of the second pass
 }
 
 // rowFunc is told the cells of a row that have a role, by role.
@@ -132,61 +130,8 @@ func csvError(err error, want int, record ...string) error {
 
 // read returns how many bytes of the file the second pass has read; 0 for nil.
 func (t *table) read() int64 {
-	if t == nil || t.offset == nil {
+	if t == nil {
 		return 0
 	}
-	return t.offset()
-}
-
-// each calls fn with every row that was understood: the cells of roles by name, and
-// the properties. Empty cells are no properties; dates that do not parse stay text and
-// are problems of the report, told with the name of the file.
-func (t *table) each(report *Report, file string, fn func(line int, roles map[string]string, props []engram.Prop) error) error {
-	r, err := t.reader(io.Discard)
-	if err != nil {
-		return err
-	}
-	if _, err := r.Read(); err != nil {
-		return err
-	}
-	t.offset = r.InputOffset
-	roles, bad := map[string]string{}, t.bad
-	for number := 1; ; number++ {
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if len(bad) > 0 && bad[0] == number {
-			bad = bad[1:]
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		line, _ := r.FieldPos(0)
-		if err := fn(line, roles, t.props(report, origin{file, line}, record, roles)); err != nil {
-			return err
-		}
-	}
-}
-
-// props makes properties of a row's cells, and sets those that have a role.
-func (t *table) props(report *Report, at origin, record []string, roles map[string]string) []engram.Prop {
-	props := make([]engram.Prop, 0, len(t.columns)+2)
-	for i := range t.columns {
-		c := &t.columns[i]
-		if c.role != "" {
-			roles[c.role] = record[i]
-		}
-		if !c.kept() || record[i] == "" {
-			continue
-		}
-		v, err := c.value(record[i])
-		if err != nil {
-			report.problemAt(at, "column %s: %v; it stays text", c.name, err)
-			v = stringValue(record[i])
-		}
-		props = append(props, engram.Prop{Key: c.name, Value: v})
-	}
-	return props
+	return t.offset
 }
