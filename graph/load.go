@@ -58,11 +58,11 @@ type Loader struct {
 	edges, head []record.Edge
 	blocks      []store.Put
 	edgeFrom    value.EdgeID // the first edge of the batch
-	bytes    int
-	changed  []text.Doc
-	report   LoadReport
-	labels   map[value.NodeID][]value.LabelID // of this load's nodes, when the vocabulary asks
-	err      error
+	bytes       int
+	changed     []text.Doc
+	report      LoadReport
+	labels      map[value.NodeID][]value.LabelID // of this load's nodes, when the vocabulary asks
+	err         error
 }
 
 type loadNode struct {
