@@ -91,9 +91,9 @@ func compare(db *graph.DB, m *workload.Model) error {
 	return m.Compare(tx)
 }
 
-// until calls ok until it is true, for as long as a test may wait at most.
+// until calls ok until it is true, which takes longer than patience only if it never will be.
 func until(ok func() bool) bool {
-	for deadline := time.Now().Add(time.Minute); !ok(); runtime.Gosched() {
+	for deadline := time.Now().Add(patience); !ok(); runtime.Gosched() {
 		if time.Now().After(deadline) {
 			return false
 		}

@@ -1,11 +1,13 @@
 package faulttest
 
 import (
+	"bufio"
 	"bytes"
-	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -30,18 +32,12 @@ func TestFaultF01Kill(t *testing.T) {
 		if acked > 400 {
 			dir, acked, begun = filepath.Join(t.TempDir(), "data"), -1, -1
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(20+random.IntN(480))*time.Millisecond)
-		cmd := job("write", dir, fmt.Sprint(seed), "100000")
-		var out bytes.Buffer
-		cmd.Stdout = &out
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+		lines, wait := random.IntN(120), time.Duration(random.IntN(2000))*time.Microsecond
+		if lines == 0 { // while it opens
+			wait *= 50
 		}
-		<-ctx.Done()
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		cancel()
-		a, b, rest := said(out.Bytes())
+		out := killedAfter(t, job("write", dir, fmt.Sprint(seed), "100000"), lines, wait)
+		a, b, rest := said(out)
 		if bytes.Contains([]byte(rest), []byte("ERROR")) {
 			t.Fatalf("round %d: the writer failed by itself: %s", round, rest)
 		}
@@ -59,6 +55,31 @@ func TestFaultF01Kill(t *testing.T) {
 	if inside == 0 {
 		t.Error("no kill hit a transaction on its way")
 	}
+}
+
+// killedAfter starts cmd, kills it once it has written so many lines, a moment later,
+// and returns all that it wrote.
+func killedAfter(t *testing.T, cmd *exec.Cmd, lines int, moment time.Duration) []byte {
+	t.Helper()
+	pipe, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []byte
+	r := bufio.NewReader(pipe)
+	for ; lines > 0 && err == nil; lines-- {
+		var line []byte
+		line, err = r.ReadBytes('\n')
+		out = append(out, line...)
+	}
+	<-time.After(moment)
+	_ = cmd.Process.Kill()
+	rest, _ := io.ReadAll(r)
+	_ = cmd.Wait()
+	return append(out, rest...)
 }
 
 // TestFaultF02KillAtEveryCall kills a writer after its nth call that changes the

@@ -174,12 +174,12 @@ func childSlow(args []string) error {
 	return errors.Join(compare(h.DB, m), h.close())
 }
 
-// TestFaultF27SlowDisk delays each sync by 200 ms.
+// TestFaultF27SlowDisk delays each sync by half a second.
 func TestFaultF27SlowDisk(t *testing.T) {
 	need(t, "strace")
 	dir := filepath.Join(t.TempDir(), "data")
 	populate(t, dir, 27, 20)
-	cmd := command("slow", "strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_enter=200000",
+	cmd := command("slow", "strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_enter=500000",
 		os.Args[0], dir, "27")
 	t.Log(run(t, cmd))
 	wantState(t, dir, 27, 23, 23)

@@ -341,8 +341,9 @@ func (v *verifier) verify(dir string, seed uint64, acked, begun int) (int, error
 	return n, nil
 }
 
-// patience is how long a child may take for one answer; it needs milliseconds.
-const patience = time.Minute
+// patience is after how long a child that does not answer is taken for hanging; it
+// needs milliseconds, but a disk may be slow.
+const patience = 5 * time.Minute
 
 // answer reads a line of the child.
 func (v *verifier) answer() (line string, err error) {
