@@ -69,7 +69,9 @@ Examples:
   engramd chat http://127.0.0.1:7463
   engramd chat --plan "Tidy up my notes" --workspace ~/notes
   engramd chat --mission "Plan the garden" --imprint captain
-  engramd chat --list`
+  engramd chat --list
+
+engramd help chat tells of all flags, and of the files that distress, replies, manners and notes are told by.`
 }
 
 func (c *chatCommand) Run(a *app) error {

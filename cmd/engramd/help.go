@@ -15,7 +15,7 @@ import (
 var helpPages embed.FS
 
 type helpCommand struct {
-	Subject string   `arg:"" help:"What to read about: ${enum}." enum:"eql,import,export,server,mcp,embedder,audit,review" default:"eql"`
+	Subject string   `arg:"" help:"What to read about: ${enum}." enum:"eql,import,export,server,mcp,embedder,audit,chat,review" default:"eql"`
 	Topic   []string `arg:"" optional:"" help:"A page, clause, operator, function, type or error; none: the overview."`
 }
 
@@ -32,6 +32,7 @@ func (helpCommand) Help() string {
   engramd help mcp
   engramd help embedder
   engramd help audit
+  engramd help chat
   engramd help review`
 }
 
