@@ -5,14 +5,14 @@ import (
 	"engram/query/internal/syntax"
 )
 
-// plainLabels reports whether e is no more than labels joined by colons, the
-// form that CREATE, MERGE and SET take; nil is plain.
+// plainLabels reports whether e is no more than labels joined by colons or &, the
+// form that CREATE and MERGE take; nil is plain.
 func plainLabels(e syntax.LabelExpr) bool {
 	switch e := e.(type) {
 	case nil, *syntax.LabelName:
 		return true
 	case *syntax.LabelAnd:
-		return e.Colons && plainLabels(e.L) && plainLabels(e.R)
+		return plainLabels(e.L) && plainLabels(e.R)
 	}
 	return false
 }
@@ -31,7 +31,7 @@ func labelNames(e syntax.LabelExpr) []string {
 // requirePlain refuses label expressions where labels are given, not tested.
 func (b *binder) requirePlain(e syntax.LabelExpr, clause string) {
 	if !plainLabels(e) {
-		b.fail(fault.Syntax("UnexpectedSyntax", e.At(), "%s takes labels joined by colons, such as :A:B", clause))
+		b.fail(fault.Syntax("UnexpectedSyntax", e.At(), "%s takes labels joined by colons or &, such as :A:B", clause))
 	}
 }
 

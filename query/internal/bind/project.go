@@ -47,6 +47,9 @@ func (s *single) projection(c *syntax.Projection) {
 		p.where = "RETURN"
 	}
 	p.expand()
+	if p.out.Aggregates && c.Word != "" {
+		p.b.fail(fault.Syntax("InvalidAggregation", c.Span, "%s can't aggregate", c.Word).WithHint("Use WITH or RETURN."))
+	}
 	if p.out.Aggregates {
 		p.aggregateItems()
 	} else {

@@ -96,6 +96,10 @@ func (s *single) alone(c syntax.Clause) bool {
 // clause binds one clause and appends it.
 func (s *single) clause(c syntax.Clause, last bool) {
 	if s.columns != nil || s.returned() {
+		if p, ok := c.(*syntax.Projection); ok && p.Word != "" && p.Where == nil && p.Items == nil {
+			s.b.fail(fault.Syntax("UnexpectedSyntax", c.At(), "ORDER BY, SKIP and LIMIT stand behind RETURN once, in this order"))
+			return
+		}
 		s.b.fail(fault.Syntax("InvalidClauseComposition", c.At(), "nothing may follow RETURN in a query").
 			WithHint("Use WITH in place of RETURN to go on."))
 		return
@@ -155,7 +159,9 @@ func (s *single) checkEnd(last syntax.Clause) {
 		what = "UNWIND"
 	case *syntax.Projection:
 		if !last.Return {
-			what = "WITH"
+			if what = last.Word; what == "" {
+				what = "WITH"
+			}
 		}
 	case *syntax.Call:
 		if last.HasYield {

@@ -62,9 +62,11 @@ type (
 	}
 	// Finish is FINISH: the end of a query that returns nothing.
 	Finish struct{ Span }
-	// Projection is WITH or RETURN.
+	// Projection is WITH or RETURN, and what is short for WITH *: FILTER, LET, ORDER
+	// BY, SKIP and LIMIT as clauses of their own.
 	Projection struct {
 		Span
+		Word     string // FILTER and the like; empty for WITH and RETURN
 		Return   bool
 		Distinct bool
 		Star     bool

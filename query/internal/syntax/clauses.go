@@ -62,10 +62,17 @@ func (g *gProjection) clause() (Clause, error) {
 			p.Items = append(p.Items, item.I)
 		}
 	}
-	for _, s := range g.OrderBy {
-		p.OrderBy = append(p.OrderBy, &SortItem{Span: spanOf(s.Tokens), Expr: s.E.E, Desc: s.Desc})
-	}
+	p.OrderBy = sortItems(g.OrderBy)
 	return p, nil
+}
+
+// sortItems returns the keys of ORDER BY.
+func sortItems(list []*gSort) []*SortItem {
+	var out []*SortItem
+	for _, s := range list {
+		out = append(out, &SortItem{Span: spanOf(s.Tokens), Expr: s.E.E, Desc: s.Desc})
+	}
+	return out
 }
 
 type gForeach struct {

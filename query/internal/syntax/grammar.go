@@ -91,6 +91,9 @@ func (p *parser) production() (production, error) {
 		return nil, nil
 	}
 	if t.Type == tIdent {
+		if short := p.shortClause(); short != nil {
+			return short, nil
+		}
 		return p.schemaCommand()
 	}
 	g := grammar()
@@ -119,7 +122,7 @@ type grammars struct {
 // grammar builds the parsers at the first use.
 var grammar = sync.OnceValue(func() *grammars {
 	read, project := produce[gMatch](), produce[gProjection]()
-	remove := produce[gDelete]()
+	remove, order := produce[gDelete](), produce[gOrder]()
 	return &grammars{
 		statement: build[gStatement](),
 		query:     build[gQuery](),
@@ -129,6 +132,10 @@ var grammar = sync.OnceValue(func() *grammars {
 			kwUnwind:   produce[gUnwind](),
 			kwWith:     project,
 			kwReturn:   project,
+			kwOrder:    order,
+			kwSkip:     order,
+			kwOffset:   order,
+			kwLimit:    order,
 			kwCreate:   produce[gCreate](),
 			kwMerge:    produce[gMerge](),
 			kwSet:      produce[gSet](),

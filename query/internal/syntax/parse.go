@@ -18,6 +18,9 @@ func Parse(text string) (*Statement, error) {
 	if err != nil {
 		return nil, err
 	}
+	if tokens, err = withoutDialect(tokens); err != nil {
+		return nil, err
+	}
 	lex, err := lexer.Upgrade(&replay{tokens})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"strings"
+
 	"engram/graph/value"
 
 	"github.com/alecthomas/participle/v2/lexer"
@@ -175,8 +177,21 @@ func (p *parser) call() (Expr, error) {
 			return nil, err
 		}
 		f.Span = p.since(f.Span)
+		normalForm(f)
 		return f, nil
 	})
+}
+
+// normalForm makes a text of the word NFC of normalize(s, NFC), and its like.
+func normalForm(f *Func) {
+	if !strings.EqualFold(f.Name, "normalize") || len(f.Args) != 2 {
+		return
+	}
+	switch v, ok := f.Args[1].(*Variable); {
+	case !ok:
+	case v.Text == "NFC", v.Text == "NFD", v.Text == "NFKC", v.Text == "NFKD":
+		f.Args[1] = &Literal{Span: v.Span, Value: value.String(v.Text)}
+	}
 }
 
 // mapLit parses {key: value, ...}.

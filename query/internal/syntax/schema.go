@@ -121,8 +121,7 @@ func (p *parser) schemaChange() (*SchemaChange, error) {
 		err = p.index(c, old)
 	}
 	if err == nil && !c.Drop && is(p.peek(), "OPTIONS") {
-		err = fault.Unsupported(span(p.peek()), "OPTIONS of an index or a constraint").
-			WithHint("Leave them out: all are made the same way, and words are analysed as English.")
+		err = p.indexOptions()
 	}
 	c.Span = p.since(span(t))
 	return c, err
@@ -199,7 +198,7 @@ func (p *parser) constraint(c *SchemaChange, old bool) error {
 func (p *parser) demand(c *SchemaChange) error {
 	t := p.peek()
 	switch {
-	case p.acceptWord("UNIQUE"):
+	case p.uniqueAhead(c.Edge):
 		c.Kind = schema.Unique
 		return nil
 	case p.acceptKw(kwNot):
@@ -209,13 +208,22 @@ func (p *parser) demand(c *SchemaChange) error {
 				WithHint("Make a constraint for each property.")
 		}
 		return p.expectKw(kwNull)
-	case (is(t, "NODE") || is(t, "RELATIONSHIP")) && is(p.ahead(1), "KEY"), is(t, "KEY"):
+	case (is(t, "NODE") || is(t, "RELATIONSHIP") || is(t, "REL")) && is(p.ahead(1), "KEY"), is(t, "KEY"):
 		return fault.Unsupported(span(t), "a KEY constraint").
 			WithHint("Make a unique constraint, and one IS NOT NULL for each property.")
 	case is(t, "TYPED"), t.Type == tPunct && t.Value == ":":
 		return unsupportedHere(p, "a constraint on the type of a property")
 	}
 	return unexpected(t, "UNIQUE", "NOT NULL")
+}
+
+// uniqueAhead takes UNIQUE, NODE UNIQUE, or REL or RELATIONSHIP UNIQUE.
+func (p *parser) uniqueAhead(edge bool) bool {
+	t := p.peek()
+	if is(p.ahead(1), "UNIQUE") && (is(t, "NODE") && !edge || (is(t, "REL") || is(t, "RELATIONSHIP")) && edge) {
+		p.take()
+	}
+	return p.acceptWord("UNIQUE")
 }
 
 // schemaPattern parses (n:Label) or ()-[r:TYPE]-() and returns the variable.
