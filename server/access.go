@@ -10,27 +10,35 @@ import (
 	"strings"
 	"sync"
 
+	"engram/server/internal/login"
 	"engram/server/token"
 
 	"golang.org/x/time/rate"
 )
 
 // identify tells whose request it is by its token, which is taken from the
-// Authorization header only.
-func (s *Server) identify(req *http.Request) (token.Identity, error) {
+// Authorization header only; without one, by the session of a browser that logged in.
+func (s *Server) identify(req *http.Request) (token.Identity, *login.Session, error) {
 	values := req.Header.Values("Authorization")
 	if len(values) == 1 {
 		scheme, secret, _ := strings.Cut(values[0], " ")
 		if strings.EqualFold(scheme, "Bearer") && secret != "" && len(secret) <= 512 {
 			if who, ok := s.config.Tokens.Lookup(strings.TrimSpace(secret)); ok {
-				return who, nil
+				return who, nil, nil
 			}
+		}
+	}
+	if len(values) == 0 {
+		if session, err := s.bySession(req); err != nil {
+			return token.Identity{}, nil, err
+		} else if session != nil {
+			return session.Who, session, nil
 		}
 	}
 	if err := s.config.Tokens.Err(); err != nil {
 		s.config.Log.Error("tokens cannot be read", "cause", err.Error())
 	}
-	return token.Identity{}, newProblem(http.StatusUnauthorized, codeUnauthenticated, "a valid token is needed, as Authorization: Bearer")
+	return token.Identity{}, nil, newProblem(http.StatusUnauthorized, codeUnauthenticated, "a valid token is needed, as Authorization: Bearer")
 }
 
 // limiters hold the requests of each token to a rate.

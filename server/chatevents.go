@@ -14,6 +14,7 @@ import (
 
 	"engram"
 	"engram/chatbridge"
+	"engram/server/internal/login"
 	"engram/server/token"
 )
 
@@ -30,8 +31,9 @@ type streams struct {
 }
 
 type eventStream struct {
-	who    token.Identity
-	cancel context.CancelCauseFunc
+	who     token.Identity
+	session *login.Session // nil: it came with a token
+	cancel  context.CancelCauseFunc
 }
 
 var errTokenEnded = errors.New("the token has ended")
@@ -55,7 +57,7 @@ func (s *streams) remove(e *eventStream) {
 }
 
 // check ends streams whose tokens have ended.
-func (s *streams) check(tokens *token.Store) {
+func (s *streams) check(lives func(token.Identity, *login.Session) bool) {
 	s.mu.Lock()
 	all := make([]*eventStream, 0, len(s.all))
 	for e := range s.all {
@@ -63,7 +65,7 @@ func (s *streams) check(tokens *token.Store) {
 	}
 	s.mu.Unlock()
 	for _, e := range all {
-		if !tokens.Valid(e.who) {
+		if !lives(e.who, e.session) {
 			e.cancel(errTokenEnded)
 		}
 	}
@@ -77,7 +79,7 @@ func (c *call) streamEvents(run *chatbridge.Run, after int) error {
 	defer c.s.sockets.release(c.who.Name)
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
-	e := &eventStream{c.who, cancel}
+	e := &eventStream{c.who, sessionOf(c.ctx), cancel}
 	c.s.streams.add(e)
 	defer c.s.streams.remove(e)
 	c.beginStream()

@@ -10,7 +10,7 @@ import (
 
 // ownStatuses are the statuses of the codes that are the server's own.
 var ownStatuses = map[string]int{
-	codeUnauthenticated: http.StatusUnauthorized, codeForbidden: http.StatusForbidden, codeHostRefused: http.StatusForbidden, codeOriginRefused: http.StatusForbidden,
+	codeUnauthenticated: http.StatusUnauthorized, codeForbidden: http.StatusForbidden, codeLogin: http.StatusUnauthorized, codeCSRF: http.StatusForbidden, codeHostRefused: http.StatusForbidden, codeOriginRefused: http.StatusForbidden,
 	codeNoRoute: http.StatusNotFound, codeMethod: http.StatusMethodNotAllowed, codeMediaType: http.StatusUnsupportedMediaType, codeTooLarge: http.StatusRequestEntityTooLarge,
 	codeBodyTimeout: http.StatusRequestTimeout, codeRate: http.StatusTooManyRequests, codeOverloaded: http.StatusServiceUnavailable, codeDeadline: http.StatusGatewayTimeout,
 	codeShutdown: http.StatusServiceUnavailable, codeNoTransaction: http.StatusNotFound, codeTxBusy: http.StatusConflict, codeNodeNotFound: http.StatusNotFound,
@@ -71,6 +71,9 @@ func (r *route) codes() []string {
 	out := append([]string{codeHostRefused, codeOriginRefused, string(engram.CodeInvalidArgument), strict.UnknownField, string(engram.CodeInternal)}, r.problems...)
 	if r.scope != "" {
 		out = append(out, codeUnauthenticated, codeForbidden, codeRate, codeShutdown)
+		if r.method != http.MethodGet {
+			out = append(out, codeCSRF)
+		}
 	}
 	if !r.global {
 		out = append(out, opening...)

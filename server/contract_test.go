@@ -351,6 +351,10 @@ var contracts = []contract{
 			}
 		},
 	},
+	{route: "POST /v1/login/codes", path: "/v1/login/codes", want: `","expires_in":120}`},
+	{route: "POST /v1/login", path: "/v1/login", body: `{"code":"{code}"}`, want: `"who":{"token":"root","scopes":["read","write","chat","run-commands","admin"],"namespaces":[],"session":true,"expires":"`},
+	{route: "GET /v1/login", path: "/v1/login", want: `= {"token":"root","scopes":["read","write","chat","run-commands","admin"],"namespaces":[],"session":false}`},
+	{route: "DELETE /v1/login", path: "/v1/login", want: `= {"ended":false}`},
 	{
 		route: "POST /v1/batch", path: "/v1/batch", body: `{"values":"typed","statements":[{"statement":"CREATE (:Batch {on: $d})","parameters":{"d":{"$kind":"date","value":"2024-05-01"}}},{"statement":"MATCH (b:Batch) SET b.n = 1"}]}`,
 		want: `{"executed":2,"skipped":0,"counters":{"nodes_created":1,`,
@@ -439,6 +443,9 @@ func TestContracts(t *testing.T) {
 		if strings.Contains(path, "{pending}") {
 			id, _ := h.pendingIn(h.root)
 			path = strings.ReplaceAll(path, "{pending}", id)
+		}
+		if strings.Contains(c.body, "{code}") {
+			c.body = strings.ReplaceAll(c.body, "{code}", h.must("POST", "/v1/login/codes", "").json["code"].(string))
 		}
 		a := h.request(h.root, method, path, c.body)
 		if a.status != http.StatusOK {

@@ -17,12 +17,12 @@ import (
 
 // operation is what the OpenAPI document of a running server says of one.
 type operation struct {
-	id, method, pattern, scope string
-	bodies                     map[string]map[string]string // media type → name of an example → body
-	properties                 []string                     // of a body that is an object
-	params                     []documentedParam
-	answers                    []string       // media types of 200
-	codes                      map[string]int // of problems, and their statuses
+	id, method, pattern string
+	bodies              map[string]map[string]string // media type → name of an example → body
+	properties          []string                     // of a body that is an object
+	params              []documentedParam
+	answers             []string       // media types of 200
+	codes               map[string]int // of problems, and their statuses
 }
 
 type documentedParam struct {
@@ -42,7 +42,6 @@ type documented struct {
 
 type documentJSON struct {
 	Paths map[string]map[string]struct {
-		Scope      string `json:"x-scope"`
 		Parameters []struct {
 			Name, In string
 			Example  string
@@ -89,7 +88,7 @@ func readDocumented(t *testing.T, h *harness) *documented {
 	}
 	for pattern, methods := range doc.Paths {
 		for method, o := range methods {
-			op := &operation{method: strings.ToUpper(method), pattern: pattern, scope: o.Scope, bodies: map[string]map[string]string{}, codes: map[string]int{}}
+			op := &operation{method: strings.ToUpper(method), pattern: pattern, bodies: map[string]map[string]string{}, codes: map[string]int{}}
 			op.id = op.method + " " + pattern
 			for media, c := range o.RequestBody.Content {
 				op.bodies[media] = map[string]string{}

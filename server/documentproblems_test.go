@@ -23,7 +23,7 @@ import (
 // provoker provokes the problems that the document lists.
 type provoker struct {
 	*exerciser
-	wrong map[string]string // a token without the scope, by scope
+	wrong string // a token that may do nothing alone
 }
 
 // provocation sends a request that is to end with the problem of a code.
@@ -93,7 +93,11 @@ var anyOperation = map[string]provocation{
 		return p.ask(op, anywhere(op), func(r *http.Request) { r.Header.Del("Authorization") })
 	},
 	"Forbidden": func(p *provoker, op *operation) answer {
-		return p.ask(op, anywhere(op), header("Authorization", "Bearer "+p.wrong[op.scope]))
+		return p.ask(op, anywhere(op), header("Authorization", "Bearer "+p.wrong))
+	},
+	"CSRFRefused": func(p *provoker, op *operation) answer {
+		cookie, _ := p.login(p.root)
+		return p.ask(op, anywhere(op), cookie)
 	},
 	"RateLimited": changed(func(c *server.Config) { c.Rate, c.RateBurst = 1, 1 }, func(p *provoker, op *operation) (a answer) {
 		p.n++
@@ -190,10 +194,7 @@ func TestDocumentedProblems(t *testing.T) {
 	change, _, _ := chatting(t, documentScript)
 	h := startWith(t, server.RegistryOptions{Database: &engram.Options{TxIdle: 300 * time.Millisecond}}, change)
 	d := readDocumented(t, h)
-	p := &provoker{exerciser: exercise(t, h, d), wrong: map[string]string{}}
-	for scope, other := range map[string]token.Scope{"read": token.Chat, "write": token.Read, "admin": token.Write, "chat": token.Read} {
-		p.wrong[scope] = h.token("no-"+scope, other)
-	}
+	p := &provoker{exerciser: exercise(t, h, d), wrong: h.token("no-scope", token.RunCommands)}
 	p.wreck("foreign", "this is no database")
 	p.wreck("damaged", "")
 	for _, op := range d.all {
@@ -346,7 +347,9 @@ func (p *provoker) shutDown(d *documented) {
 		p.t.Error(err)
 	}
 	p.all(d, "ShuttingDown", nil, func(op *operation, _ string) answer {
-		req := httptest.NewRequest(op.method, "http://localhost"+anywhere(op), nil)
+		media, body := op.plainest()
+		req := httptest.NewRequest(op.method, "http://localhost"+anywhere(op), strings.NewReader(body))
+		req.Header.Set("Content-Type", media)
 		req.Header.Set("Authorization", "Bearer "+other.root)
 		w := httptest.NewRecorder()
 		other.server.ServeHTTP(w, req)

@@ -189,9 +189,17 @@ var special = map[string]provocation{
 	"POST " + conversationsID + "/approvals CallUsed":         answered(`{"decision":"deny"}`, `{"decision":"deny","call_id":"CALL"}`),
 	"POST " + conversationsID + "/approvals CallChanged":      answered(`{"decision":"approve","digest":"another"}`),
 	"POST " + conversationsID + "/approvals CallAmbiguous":    failing(server.RefusedChat("ambiguous")), // calls wait one by one
-	"POST /v1/verdicts CandidateNotFound":                     post("/v1/verdicts", `{"candidate":"nobody","decision":"approved","reason":"x"}`),
-	"DELETE " + conversationsID + " ConversationBusy":         busy,
-	"GET " + conversationsID + "/events RunNotFound":          func(p *provoker, op *operation) answer { return p.ask(op, p.ready(op)+"?run=nobody") },
+	"POST /v1/login LoginRefused":                             ready,
+	"POST /v1/login RateLimited": func(p *provoker, op *operation) (a answer) {
+		other := start(p.t) // others may log in meanwhile
+		for a.status != 429 {
+			a = other.request("", "POST", "/v1/login", `{"code":"guessed"}`)
+		}
+		return a
+	},
+	"POST /v1/verdicts CandidateNotFound":             post("/v1/verdicts", `{"candidate":"nobody","decision":"approved","reason":"x"}`),
+	"DELETE " + conversationsID + " ConversationBusy": busy,
+	"GET " + conversationsID + "/events RunNotFound":  func(p *provoker, op *operation) answer { return p.ask(op, p.ready(op)+"?run=nobody") },
 	"POST /v1/namespaces NotFound": func(p *provoker, op *operation) answer {
 		p.n++
 		secret, err := p.tokens.Create(token.Spec{Name: fmt.Sprint("narrow-", p.n), Scopes: token.Scopes(), Namespaces: []string{"default"}})

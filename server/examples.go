@@ -77,6 +77,7 @@ var examples = map[string][]example{
 		{name: "deny", body: `{"decision":"deny","words":"not today"}`},
 		{name: "result", body: `{"decision":"result","result":"it was done by hand"}`},
 	},
+	"POST /v1/login": {{name: "code", body: `{"code":"k3m7q2x5v7w3y6z4a5b2c3d4e5"}`}},
 	"POST /v1/transactions": {
 		{name: "read", body: `{"mode":"read"}`},
 		{name: "write", body: `{"mode":"write"}`},

@@ -34,7 +34,7 @@ func document(s *Server) ([]byte, error) {
 		"openapi": "3.1.0",
 		"info": map[string]any{
 			"title": "engram", "version": s.config.Version,
-			"description": "A graph database for long-term memory. Every request but /healthz needs a token, as Authorization: Bearer. Errors are problem documents (RFC 9457) with a stable code.",
+			"description": "A graph database for long-term memory. Every request but GET /healthz and POST /v1/login needs a token, as Authorization: Bearer, or the cookie of a browser that logged in, which requests other than GET need the header X-CSRF-Token beside. Errors are problem documents (RFC 9457) with a stable code.",
 			"license":     map[string]any{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},
 		"servers":  []any{map[string]any{"url": "/"}},

@@ -16,6 +16,8 @@ import (
 // package engram.
 const (
 	codeUnauthenticated = "Unauthenticated"  // no token, or one that does not work
+	codeLogin           = "LoginRefused"     // a code that is none
+	codeCSRF            = "CSRFRefused"      // by a cookie, and not by the page that logged in
 	codeForbidden       = "Forbidden"        // the token's scopes do not allow it
 	codeHostRefused     = "HostRefused"      // the Host is none of the server's
 	codeOriginRefused   = "OriginRefused"    // another web page

@@ -92,7 +92,7 @@ func (r *route) maxBody(c *Config) int64 {
 // routes are all of them, in the order of the documentation.
 func (s *Server) routes() []*route {
 	var all []*route
-	for _, part := range [][]*route{s.queryRoutes(), s.memoryRoutes(), s.graphRoutes(), s.txRoutes(), s.conversationRoutes(), s.keptRoutes(), s.steeringRoutes(), s.sessionRoutes(), s.ponderRoutes(), s.adminRoutes(), s.socketRoutes(), s.systemRoutes()} {
+	for _, part := range [][]*route{s.queryRoutes(), s.memoryRoutes(), s.graphRoutes(), s.txRoutes(), s.conversationRoutes(), s.keptRoutes(), s.steeringRoutes(), s.sessionRoutes(), s.ponderRoutes(), s.adminRoutes(), s.socketRoutes(), s.loginRoutes(), s.systemRoutes()} {
 		all = append(all, part...)
 	}
 	return all

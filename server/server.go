@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"engram/server/internal/guard"
+	"engram/server/internal/login"
 	"engram/server/token"
 
 	"golang.org/x/time/rate"
@@ -53,6 +54,8 @@ type Server struct {
 	chats    chats
 	buffers  sync.Pool // of websockets
 	minds    *minds
+	logins   *login.Book
+	open     map[string]bool // patterns that need no token
 
 	draining atomic.Bool
 	stop     context.CancelFunc // of what outlives requests
@@ -78,10 +81,12 @@ func New(registry *Registry, config Config) (*Server, error) {
 	s.streams.all = map[*eventStream]struct{}{}
 	s.chats.s, s.chats.of = s, map[string]*chat{}
 	s.minds = newMinds()
+	s.logins, s.open = login.New(config.Tokens, config.Now), map[string]bool{}
 	s.metrics = newMetrics(s)
 	s.table = s.routes()
 	for _, r := range s.table {
 		s.mux.HandleFunc(r.method+" "+r.pattern, func(w http.ResponseWriter, req *http.Request) { s.serveRoute(r, w, req) })
+		s.open[r.method+" "+r.pattern] = r.scope == ""
 		s.methods[r.pattern] = append(s.methods[r.pattern], r.method)
 	}
 	var err error
@@ -141,6 +146,12 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
+// lives reports whether the token of something that is open still works, and the session
+// that it was opened by goes on.
+func (s *Server) lives(who token.Identity, session *login.Session) bool {
+	return s.config.Tokens.Valid(who) && s.logins.Alive(session)
+}
+
 // clean ends idle transactions, forgets limiters and bridges, and unloads idle namespaces.
 func (s *Server) clean() {
 	tick := time.NewTicker(time.Second)
@@ -152,8 +163,8 @@ func (s *Server) clean() {
 		case <-s.base.Done():
 			return
 		case <-look.C:
-			s.sockets.check(s.config.Tokens)
-			s.streams.check(s.config.Tokens)
+			s.sockets.check(s.lives)
+			s.streams.check(s.lives)
 		case <-tick.C:
 			s.txs.expire(s.config.Now())
 			s.limiters.trim()
@@ -205,11 +216,11 @@ func (s *Server) enter(w *recorder, req *http.Request, id string) error {
 	_, pattern := s.mux.Handler(req)
 	_, path, _ := cutPattern(pattern)
 	w.pattern = path
-	if path == "/healthz" {
-		s.mux.ServeHTTP(w, req)
+	if s.open[pattern] {
+		s.mux.ServeHTTP(w, req.WithContext(context.WithValue(req.Context(), requestIDKey{}, id)))
 		return nil
 	}
-	who, err := s.identify(req)
+	who, session, err := s.identify(req)
 	if err != nil {
 		return err
 	}
@@ -228,6 +239,9 @@ func (s *Server) enter(w *recorder, req *http.Request, id string) error {
 		return s.notRouted(w, req)
 	}
 	ctx := context.WithValue(token.NewContext(req.Context(), who), requestIDKey{}, id)
+	if session != nil {
+		ctx = context.WithValue(ctx, sessionKey{}, session)
+	}
 	if s.config.Tracer != nil {
 		spanned, end := s.config.Tracer.Start(ctx, req.Method, path, req.Header)
 		ctx = spanned

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"engram"
+	"engram/server/internal/login"
 	"engram/server/internal/strict"
 	"engram/server/token"
 
@@ -109,9 +110,9 @@ func (s *sockets) closeAll() {
 }
 
 // check ends sockets whose tokens have ended.
-func (s *sockets) check(tokens *token.Store) {
+func (s *sockets) check(lives func(token.Identity, *login.Session) bool) {
 	for _, k := range s.list() {
-		if !tokens.Valid(k.who) {
+		if !lives(k.who, k.session) {
 			k.end(websocket.ClosePolicyViolation, "the token has ended")
 		}
 	}
@@ -124,6 +125,7 @@ type socket struct {
 	s         *Server
 	conn      *websocket.Conn
 	who       token.Identity
+	session   *login.Session // nil: it came with a token
 	id        string
 	namespace string
 	db        *engram.DB
@@ -171,7 +173,7 @@ func (s *Server) socket(c *call) error {
 	c.w.(*recorder).status = http.StatusSwitchingProtocols
 	ctx, cancel := context.WithCancel(token.NewContext(s.base, c.who))
 	k := &socket{
-		s: s, conn: conn, who: c.who, id: c.id, namespace: c.namespace, db: c.db, ctx: ctx, cancel: cancel,
+		s: s, conn: conn, who: c.who, session: sessionOf(c.ctx), id: c.id, namespace: c.namespace, db: c.db, ctx: ctx, cancel: cancel,
 		out: make(chan []byte, socketQueue), running: map[string]context.CancelFunc{},
 	}
 	if !s.sockets.add(k) {

@@ -43,6 +43,11 @@ func (tokenRevoke) Help() string { return "Example:\n  engramd token revoke note
 func (tokenRotate) Help() string { return "Example:\n  engramd token rotate" }
 
 // Help is shown by --help.
+func (tokenLogin) Help() string {
+	return "Example:\n  engramd token login"
+}
+
+// Help is shown by --help.
 func (benchCommand) Help() string {
 	return "Examples:\n  engramd bench generate small ./small\n  engramd bench speed --set ./small"
 }

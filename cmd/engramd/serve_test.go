@@ -270,6 +270,38 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// TestTokenLogin: the code that the command prints lets in at the running server, once;
+// without a server there is nothing to log in at.
+func TestTokenLogin(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	s := serve(t, dir)
+	code, out, errs := command("", "--data", dir, "token", "login")
+	if code != 0 || len(strings.TrimSpace(out)) < 20 || !strings.Contains(errs, "within 2m0s") {
+		t.Fatalf("%d %q %q", code, out, errs)
+	}
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+	for _, want := range []int{http.StatusOK, http.StatusUnauthorized} {
+		res, err := client.Post(s.url+"/v1/login", "application/json", strings.NewReader(`{"code":"`+strings.TrimSpace(out)+`"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close() // only read
+		if res.StatusCode != want || want == http.StatusOK && len(res.Cookies()) != 1 {
+			t.Errorf("%d %v, want %d", res.StatusCode, res.Cookies(), want)
+		}
+	}
+	if code, out, errs := command("", "--data", dir, "token", "login", "--json"); code != 0 || errs != "" || !strings.HasPrefix(out, `{"code":"`) || !strings.HasSuffix(out, "\",\"expires_in\":120}\n") {
+		t.Errorf("%d %q %q", code, out, errs)
+	}
+	alone := filepath.Join(t.TempDir(), "data")
+	if code, _, errs := command("", "--data", alone, "remember", "x"); code != 0 {
+		t.Fatal(errs)
+	}
+	if code, out, errs := command("", "--data", alone, "token", "login"); code != 1 || out != "" || !strings.Contains(errs, "engramd serve") {
+		t.Errorf("%d %q %q", code, out, errs)
+	}
+}
+
 func TestTokens(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	s := serve(t, dir)

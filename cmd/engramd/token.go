@@ -17,6 +17,7 @@ type tokenCommand struct {
 	Create tokenCreate `cmd:"" help:"Make a named token and print it: it is shown once."`
 	List   tokenList   `cmd:"" help:"List the named tokens."`
 	Revoke tokenRevoke `cmd:"" help:"End a named token."`
+	Login  tokenLogin  `cmd:"" help:"Print a code by which a browser logs in at the running server, once."`
 	Rotate tokenRotate `cmd:"" help:"Replace the token that may do everything."`
 }
 
@@ -28,6 +29,7 @@ Examples:
   engramd token create notes --scope read,write
   engramd token create dashboard --scope read --only default --expires 720h
   engramd token list
+  engramd token login
   engramd token revoke notes`
 }
 
@@ -130,6 +132,29 @@ func (c *tokenRevoke) Run(a *app) error {
 	}
 	a.printf("revoked %s\n", c.Name)
 	return nil
+}
+
+type tokenLogin struct {
+	JSON bool `help:"Print a JSON object with code, and expires_in in seconds."`
+}
+
+func (c *tokenLogin) Run(a *app) error {
+	return a.withDatabase(reading, func(db database) error {
+		server, ok := db.(remote)
+		if !ok {
+			return errors.New("no server has " + a.data + " open, and without one there is nothing to log in at: start it by engramd serve")
+		}
+		code, life, err := server.LoginCode(a.ctx)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return json.NewEncoder(a.out).Encode(map[string]any{"code": code, "expires_in": int(life.Seconds())})
+		}
+		a.printf("%s\n", code)
+		fmt.Fprintf(a.err, "A browser's page sends it to POST /v1/login, once, within %s; then its cookie counts as the token.\n", life)
+		return nil
+	})
 }
 
 type tokenRotate struct {

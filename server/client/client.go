@@ -360,3 +360,16 @@ func (c *Client) CreateNamespace(ctx context.Context) error {
 
 // timings are durations in milliseconds.
 func timing(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
+
+// LoginCode makes a code by which a browser can log in at the server as the client's token,
+// once, and tells for how long.
+func (c *Client) LoginCode(ctx context.Context) (code string, life time.Duration, err error) {
+	var out struct {
+		Code    string
+		Seconds int `json:"expires_in"`
+	}
+	if err := c.get(ctx, http.MethodPost, "/v1/login/codes", nil, &out, nil); err != nil {
+		return "", 0, err
+	}
+	return out.Code, time.Duration(out.Seconds) * time.Second, nil
+}
