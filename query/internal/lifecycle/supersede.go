@@ -160,6 +160,46 @@ func Settle(g Graph, closed []Closing) error {
 	return nil
 }
 
+// Moved is that a memory was told since when it holds, and what it said of that before.
+type Moved struct {
+	Newer value.NodeID
+	Was   value.Value
+}
+
+// Move lets what a memory supersedes, and what ended where it began, end where it begins
+// now. Ends that are other moments stay.
+func Move(g Graph, m Moved) error {
+	was, ok := moment(m.Was)
+	if !ok {
+		return nil
+	}
+	since, err := prop(g, m.Newer, vocab.KeyValidFrom)
+	if err != nil {
+		return err
+	}
+	at, ok := moment(since)
+	if !ok || same(at, was) {
+		return nil
+	}
+	below, err := edges(g, m.Newer, access.Out, vocab.Supersedes)
+	if err != nil {
+		return err
+	}
+	if err := g.Step(len(below)); err != nil {
+		return err
+	}
+	for _, e := range below {
+		until, err := prop(g, e.Node, vocab.KeyValidTo)
+		if err == nil && same(until, was) {
+			err = set(g, e.Node, value.Prop{Key: vocab.KeyValidTo, Value: at})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // supersedes reports whether a supersedes b, itself or by way of others.
 func supersedes(g Graph, a, b value.NodeID) (bool, error) {
 	if t, ok := g.RelType(vocab.Supersedes); !ok || g.Degree(b, access.In, []value.TypeID{t}) == 0 {

@@ -99,6 +99,7 @@ type exec struct {
 	told     map[value.NodeID]bool // made by REMEMBER
 	renewed  map[value.NodeID]bool // memories that were given another text
 	closed   []lifecycle.Closing   // memories that were superseded
+	moved    []lifecycle.Moved     // memories that were told since when they hold
 	used     []value.UsedNode      // memories to learn from
 	minded   []mindedNode          // memories that come to mind
 	named    map[value.NodeID]bool // those of them that a RECALL's own words found

@@ -33,6 +33,9 @@ func (f *frame) replaces(src, dst value.NodeID, props []access.Prop) ([]access.P
 // changing is called before SET gives a property to a node or a relationship: of
 // memories some mean something.
 func (f *frame) changing(t value.Value, key string, v value.Value) error {
+	if key == vocab.KeyValidFrom && t.Kind() == value.KindNode {
+		return f.moving(t.NodeID())
+	}
 	if key != vocab.KeyContent && key != vocab.KeyLayer || t.Kind() != value.KindNode {
 		return nil
 	}
@@ -43,6 +46,22 @@ func (f *frame) changing(t value.Value, key string, v value.Value) error {
 		return checkLayer(f.r, v)
 	}
 	return nil
+}
+
+// moving notes since when a node held before the statement, when that is set.
+func (f *frame) moving(id value.NodeID) error {
+	k, ok := f.r.Key(vocab.KeyValidFrom)
+	if !ok || f.w.made[entity{id: uint64(id)}] || f.w.goneNodes[id] {
+		return nil
+	}
+	if _, again := f.w.props[propKey{entity{id: uint64(id)}, k}]; again {
+		return nil
+	}
+	was, err := f.r.NodeProp(id, k)
+	if err == nil && !was.IsNull() {
+		f.moved = append(f.moved, lifecycle.Moved{Newer: id, Was: was})
+	}
+	return err
 }
 
 // keepVersion keeps, when a memory is given another text, what it was as a memory of
@@ -144,13 +163,21 @@ func (f *frame) uniqueKeys(id value.NodeID) map[value.KeyID]bool {
 
 // settle does what supersession leaves to the end of a statement.
 func (inst *instance) settle() error {
-	if inst.w == nil || len(inst.closed)+len(inst.w.removed) == 0 {
+	if inst.w == nil || len(inst.closed)+len(inst.moved)+len(inst.w.removed) == 0 {
 		return nil
 	}
 	f := &inst.root.parts[0].frame
 	g := changes{f.r, f}
 	if err := lifecycle.Settle(g, inst.closed); err != nil {
 		return err
+	}
+	for _, m := range inst.moved {
+		if inst.w.goneNodes[m.Newer] || inst.renewed[m.Newer] {
+			continue
+		}
+		if err := lifecycle.Move(g, m); err != nil {
+			return err
+		}
 	}
 	for i := range inst.w.removed {
 		r := &inst.w.removed[i]
