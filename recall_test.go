@@ -2,8 +2,11 @@ package engram_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"engram"
 )
@@ -71,6 +74,33 @@ func TestTermFrequency(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestTermFrequencyIsBounded: of a text of many words each is counted, within the time,
+// steps and memory of the statement.
+func TestTermFrequencyIsBounded(t *testing.T) {
+	db := memory(t, nil)
+	query(t, db, "UNWIND range(1, 2000) AS i CREATE (:Memory {content: 'boat w' + toString(i)})", nil)
+	var b strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&b, "w%d boat ", i+1)
+	}
+	text := map[string]any{"text": b.String()}
+	const statement = "WITH termFrequency($text) AS f RETURN size(keys(f)), f.boat, f.w2000, f.w2001"
+	if got := fmt.Sprint(query(t, db, statement, text).Rows); got != "[[50001 2000 1 0]]" {
+		t.Errorf("got %s", got)
+	}
+	for _, l := range []engram.Limits{{Steps: 10_000}, {Memory: 4 << 20}, {Time: time.Millisecond}} {
+		_, err := db.Query(engram.WithLimits(t.Context(), l), statement, text)
+		if !engram.IsCode(err, engram.CodeResourceExhausted) {
+			t.Errorf("with %+v: %v", l, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := db.Query(ctx, statement, text); !engram.IsCode(err, engram.CodeCanceled) {
+		t.Errorf("canceled: %v", err)
 	}
 }
 

@@ -52,8 +52,10 @@ func TestValidityFollows(t *testing.T) {
 		{"RECALL 'tide' AS OF datetime('2024-12-31T00:00Z') YIELD node AS m RETURN m.content", "[[the tide is high]]"},
 		{"RECALL 'tide' AS OF datetime('2025-01-01T00:00Z') YIELD node AS m RETURN m.content", "[[the tide is low]]"},
 		{"MATCH (m {id: 'tide'}) SET m.content = 'the tide turns', m.valid_from = datetime('2026-01-01T00:00Z')", "[]"},
-		{"MATCH (m:Memory) WHERE m.id STARTS WITH 'tide' RETURN m.content, toString(m.valid_from), toString(m.valid_to) ORDER BY m.content",
-			"[[the tide is high null 2025-01-01T00:00Z] [the tide is low 2025-01-01T00:00Z 2026-01-01T00:00Z] [the tide turns 2026-01-01T00:00Z null]]"},
+		{
+			"MATCH (m:Memory) WHERE m.id STARTS WITH 'tide' RETURN m.content, toString(m.valid_from), toString(m.valid_to) ORDER BY m.content",
+			"[[the tide is high null 2025-01-01T00:00Z] [the tide is low 2025-01-01T00:00Z 2026-01-01T00:00Z] [the tide turns 2026-01-01T00:00Z null]]",
+		},
 		// When what superseded is gone, what it ended holds again.
 		{"MATCH (m {id: 'tide'}) DETACH DELETE m", "[]"},
 		{"RECALL 'tide' YIELD node AS m RETURN m.content", "[[the tide is low]]"},

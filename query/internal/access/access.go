@@ -151,8 +151,9 @@ type TextAnalyser interface {
 	// could be in no document, as of words like "the" and "of".
 	SearchTerms(text string) []string
 	// TermFrequency returns each word of a text that is searched for, as it is
-	// typed and once, in order, with the number of nodes that have it.
-	TermFrequency(text string) ([]value.TermCount, error)
+	// typed and once, in order, with the number of nodes that have it. spend is told
+	// of what that takes, nodes looked at and bytes; its error ends it.
+	TermFrequency(text string, spend func(nodes, bytes int) error) ([]value.TermCount, error)
 }
 
 // HasTerms reports whether a text has anything to search for. Of a long one the

@@ -213,7 +213,14 @@ func termFrequency(c *Context, args []value.Value) (value.Value, error) {
 	if !ok {
 		return value.Null, fault.AtRuntime(fault.NotSupported, "", "this graph does not search text")
 	}
-	counts, err := a.TermFrequency(args[0].AsString())
+	counts, err := a.TermFrequency(args[0].AsString(), func(nodes, bytes int) error {
+		if bytes > 0 {
+			if err := c.Take(bytes); err != nil {
+				return err
+			}
+		}
+		return c.step(nodes)
+	})
 	if err != nil {
 		return value.Null, err
 	}
