@@ -217,15 +217,18 @@ func queryAnswer(c *call, p page, res *engram.Result) (*answer, error) {
 }
 
 // compileContext makes a text for a prompt.
-func compileContext(ctx context.Context, c *call) (*answer, error) {
+func compileContext(ctx context.Context, c *call) (*answer, error) { return compileWith(ctx, c, "") }
+
+// compileWith is compileContext with more options of COMPILE.
+func compileWith(ctx context.Context, c *call, options string) (*answer, error) {
 	params := map[string]any{"intent": c.args.text("intent"), "budget": c.args.integer("budget", 1000)}
-	before, options := "", ""
+	before := ""
 	if starts := c.args.texts("from"); len(starts) > 0 {
 		if err := known(ctx, c.store, starts); err != nil {
 			return nil, err
 		}
 		params["starts"] = starts
-		before, options = "UNWIND $starts AS id MATCH (start {id: id}) WITH collect(start) AS beginnings ", " FROM beginnings"
+		before, options = "UNWIND $starts AS id MATCH (start {id: id}) WITH collect(start) AS beginnings ", options+" FROM beginnings"
 	}
 	if c.args.flag("self") {
 		options += " SELF"

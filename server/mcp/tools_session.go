@@ -15,11 +15,15 @@ type section struct {
 }
 
 // active leaves out what recall leaves out; verdicts no tool sees.
-const active = "coalesce(m.status, 'active') = 'active' AND NOT m:Telemetry"
+const active = "coalesce(m.status, 'active') = 'active' AND NOT m:Telemetry AND " + plain
+
+// plain leaves out the layers 3 and 4, imprints and suits, which are on only where they are
+// asked for.
+const plain = "toString(coalesce(m.layer, 1)) IN ['0', '1', '2', 'safety', 'core', 'domain']"
 
 var sections = []section{
 	{"recent", "The newest memories", "MATCH (m:Memory) WHERE " + active + " AND m.created_at IS NOT NULL WITH m ORDER BY m.created_at DESC, m.id LIMIT $limit RETURN " + memoryColumns, 10, 240},
-	{"activated", "On the mind", "SHOW WORKING MEMORY OF CONVERSATION $conversation YIELD node, weight WITH node AS m, weight ORDER BY weight DESC, m.id LIMIT $limit RETURN " + memoryColumns, 10, 240},
+	{"activated", "On the mind", "SHOW WORKING MEMORY OF CONVERSATION $conversation YIELD node, weight WITH node AS m, weight WHERE " + plain + " WITH m, weight ORDER BY weight DESC, m.id LIMIT $limit RETURN " + memoryColumns, 10, 240},
 	{"self", "About the self", "SHOW PILLARS YIELD kind, node WHERE kind = 'self' MATCH (node)-[r]-(m) WHERE " + active + " WITH DISTINCT m ORDER BY coalesce(m.importance, 0.5) DESC, m.id LIMIT $limit RETURN " + memoryColumns, 24, 240},
 	{"profile", "Pillars and preferences", "CALL { SHOW PILLARS YIELD kind, node RETURN node AS m UNION MATCH (m:Profile) RETURN m UNION MATCH (m:Preference) RETURN m } WITH m WHERE " + active + " WITH m ORDER BY coalesce(m.importance, 0.5) DESC, m.id LIMIT $limit RETURN " + memoryColumns, 8, 350},
 	{"events", "What happened lately", "MATCH (m:BellEvent|PositiveEvent|StateEvent) WHERE " + active + " WITH m ORDER BY m.created_at DESC, m.id LIMIT $limit RETURN " + memoryColumns, 5, 500},
@@ -38,10 +42,10 @@ func beginSession(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	if about := c.args.text("about"); strings.TrimSpace(about) != "" {
-		compiled, err := compileContext(ctx, &call{
+		compiled, err := compileWith(ctx, &call{
 			args:  arguments{"intent": about, "budget": c.args.integer("budget", 1000)},
 			store: c.store,
-		})
+		}, " IN LAYERS [0, 1, 2]")
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +57,7 @@ func beginSession(ctx context.Context, c *call) (*answer, error) {
 			return nil, err
 		}
 	}
-	work, counts, err := backlog(ctx, c.store, openStatuses, 0, 6)
+	work, counts, err := backlog(ctx, c.store, plain, openStatuses, 0, 6)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,12 @@ func beginSessionContract(c *client) {
 	for i := range 8 {
 		c.call("plan_work", m{"title": fmt.Sprintf("work %d", i), "priority": 5 - i%5})
 	}
+	c.do("CREATE LAYER pirate")
+	c.do("CREATE (:Memory:BellEvent:Preference {id: 'arr', content: 'The boat engine says arr', layer: 'pirate', importance: 1.0, created_at: datetime('2026-01-14T00:00Z')})")
+	c.do("MATCH (p {id: 'arr'}), (n {id: 'me'}) CREATE (n)-[:OWNS]->(p)")
+	c.do("CREATE (:BacklogItem {id: 'plunder', title: 'plunder', priority: 0, status: 'open', layer: 'pirate', created_at: datetime('2020-01-01T00:00Z')})")
 	c.do("MATCH (n {id: 'boat'}) ACTIVATE n OF CONVERSATION 'trip' YIELD node RETURN count(*)")
+	c.do("MATCH (n {id: 'arr'}) ACTIVATE n IN LAYERS ['pirate'] OF CONVERSATION 'trip' YIELD node RETURN count(*)")
 	got := c.call("begin_session", m{"conversation": "trip", "about": "boat engine", "budget": 100})
 	c.want("the conversation", got["conversation"], "trip")
 	c.want("the newest first", ids(got["recent"]), []string{"m11", "m10", "m09", "m08", "m07", "m06", "m05", "m04", "m03", "m02"})
@@ -51,6 +56,11 @@ func beginSessionContract(c *client) {
 	c.want("the most urgent work", len(got["open_work"].([]any)), 6)
 	c.want("the rest of the work", got["left_out"], 2)
 	c.says("context", got["context"].(string), "The boat has a new engine")
+	for _, imprint := range []string{"arr", "plunder"} { // it is on only where it is asked for
+		if whole := fmt.Sprint(got); strings.Contains(whole, imprint) {
+			c.t.Errorf("a session begins with the imprint's %s: %s", imprint, whole)
+		}
+	}
 }
 
 func rememberContract(c *client) {

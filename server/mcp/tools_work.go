@@ -104,7 +104,7 @@ func reviewBacklog(ctx context.Context, c *call) (*answer, error) {
 		statuses = openStatuses
 	}
 	limit := c.args.integer("limit", 20)
-	rows, counts, err := backlog(ctx, c.store, statuses, p.offset, limit)
+	rows, counts, err := backlog(ctx, c.store, "true", statuses, p.offset, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -137,17 +137,17 @@ func total(counts map[string]any, statuses []string) int64 {
 }
 
 // backlog reads a page of work and how much there is, by status.
-func backlog(ctx context.Context, store Store, statuses []string, skip, limit int64) (rows []row, counts map[string]any, err error) {
+func backlog(ctx context.Context, store Store, where string, statuses []string, skip, limit int64) (rows []row, counts map[string]any, err error) {
 	counts = map[string]any{}
 	err = store.View(ctx, func(q Querier) error {
-		res, err := q.Query(ctx, "MATCH (w:BacklogItem) RETURN coalesce(w.status, 'open') AS status, count(*) AS n ORDER BY status", nil)
+		res, err := q.Query(ctx, "MATCH (m:BacklogItem) WHERE "+where+" WITH m AS w RETURN coalesce(w.status, 'open') AS status, count(*) AS n ORDER BY status", nil)
 		if err != nil {
 			return err
 		}
 		for _, r := range rowsOf(res) {
 			counts[r.text("status")] = r.integer("n")
 		}
-		res, err = q.Query(ctx, `MATCH (w:BacklogItem) WHERE coalesce(w.status, 'open') IN $statuses
+		res, err = q.Query(ctx, "MATCH (m:BacklogItem) WHERE "+where+` WITH m AS w WHERE coalesce(w.status, 'open') IN $statuses
 			WITH w ORDER BY coalesce(w.priority, 3), w.created_at, w.id SKIP $skip LIMIT $limit
 			RETURN w.id AS id, coalesce(w.title, '') AS title, coalesce(w.body, '') AS body, coalesce(w.priority, 3) AS priority,
 			coalesce(w.status, 'open') AS status, w.created_at AS created_at,
