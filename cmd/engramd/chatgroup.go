@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -268,12 +270,14 @@ type chatPurgeCommand struct {
 	Before    string `help:"With --forgotten: only those forgotten before a day." placeholder:"YYYY-MM-DD"`
 	Memories  bool   `help:"Also what the model remembered in it, where nobody changed it since."`
 	Yes       bool   `help:"Do it: nothing brings them back."`
+	Backups   string `help:"Folder of backups: those of the namespace are named, since they still have what is purged." env:"ENGRAM_BACKUPS" placeholder:"DIR"`
 }
 
 // Help is shown by --help.
 func (chatPurgeCommand) Help() string {
-	return `Deletes turns, receipts, runs with their events and artefacts, calls and rules. Nothing finds them afterwards. Backups still have
-them, and the file keeps its size until engramd compact.
+	return `Deletes turns, receipts, runs with their events and artefacts, calls and rules. Nothing finds them afterwards. A backup that was made
+before still has them: with --backups the report names the backups of the namespace, which you remove yourself. The file keeps its
+size until engramd compact.
 
 Examples:
   engramd chat purge c-7b3k2m --yes
@@ -303,9 +307,56 @@ func (c *chatPurgeCommand) Run(a *app) error {
 				a.printf("; of memories %d", done.Memories)
 			}
 			a.printf("\n")
+			a.tellBackups(c.Backups)
 		}
 		return err
 	})
+}
+
+// tellBackups tells which backups of the namespace are left in a folder: a purge does not
+// reach them.
+func (a *app) tellBackups(dir string) {
+	if dir == "" {
+		a.printf("Backups made before still have what was purged; --backups DIR names those in a folder.\n")
+		return
+	}
+	paths, err := backupsOf(dir, a.namespace)
+	switch {
+	case err != nil:
+		a.printf("Backups made before still have what was purged; those in %s cannot be listed: %v\n", dir, err)
+	case len(paths) == 0:
+		a.printf("There is no backup of the namespace %s in %s.\n", a.namespace, dir)
+	default:
+		a.printf("These backups may still have what was purged, until you remove them:\n")
+		for _, path := range paths {
+			a.printf("  %s\n", path)
+		}
+	}
+}
+
+// backupsOf are the folders of backups of a namespace, sorted by name, and so by time.
+func backupsOf(dir, namespace string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name(), "manifest.json"))
+		if errors.Is(err, fs.ErrNotExist) || !e.IsDir() {
+			continue
+		}
+		var m struct {
+			Namespace string `json:"namespace"`
+		}
+		if err == nil {
+			err = json.Unmarshal(text, &m)
+		}
+		if err != nil || m.Namespace == namespace { // what cannot be read may be one
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths, nil
 }
 
 type chatResumeCommand struct {

@@ -101,13 +101,21 @@ func TestConversations(t *testing.T) {
 	}
 	w.run(exitOK, "", "restore", "birds")
 	w.run(exitUsage, "", "purge", "birds")
-	if out, _ := w.run(exitOK, "", "purge", "birds", "--yes"); out != "1 conversation purged, with 4 nodes\n" {
+	if out, _ := w.run(exitOK, "", "purge", "birds", "--yes"); out != "1 conversation purged, with 4 nodes\nBackups made before still have what was purged; --backups DIR names those in a folder.\n" {
 		t.Errorf("purge %q", out)
 	}
 	w.run(exitRefused, "", "show", "birds")
 	w.run(exitOK, "", "forget", "otters")
 	w.run(exitOK, "", "purge", "--forgotten", "--before", "2020-01-01", "--yes")
-	if out, _ := w.run(exitOK, "", "purge", "--forgotten", "--memories", "--yes"); !strings.HasPrefix(out, "1 conversation purged") || !strings.HasSuffix(out, "; of memories 1\n") {
+	backups := t.TempDir()
+	for name, manifest := range map[string]string{"default-1": `{"namespace":"default"}`, "default-x-1": `{"namespace":"default-x"}`, "broken": "{"} {
+		writeFiles(t, backups, map[string]string{name + "/manifest.json": manifest, "other/notes.md": "no backup"})
+	}
+	want := "; of memories 1\nThese backups may still have what was purged, until you remove them:\n  " + backups + "/broken\n  " + backups + "/default-1\n"
+	if out, _ := w.run(exitOK, "", "purge", "--forgotten", "--memories", "--yes", "--backups", backups); !strings.HasPrefix(out, "1 conversation purged") || !strings.HasSuffix(out, want) {
+		t.Errorf("purge %q, want at its end %q", out, want)
+	}
+	if out, _ := w.run(exitOK, "", "purge", "--forgotten", "--yes", "--backups", backups+"/other"); !strings.HasSuffix(out, "There is no backup of the namespace default in "+backups+"/other.\n") {
 		t.Errorf("purge %q", out)
 	}
 	if out, _ := w.run(exitOK, "", "list"); out != "There are no conversations.\n" {
