@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -179,7 +180,7 @@ func (s *scanner) next() error {
 		s.quoted(c)
 	case c == '`':
 		s.emit(s.backticked(0, tQuoted))
-	case c == '$' && s.peek(1) == '(':
+	case c == '$' && strings.HasPrefix(strings.TrimLeft(s.text[s.off+1:], " \t\r\n"), "("):
 		s.emit(tPunct, 1)
 	case c == '$':
 		s.param()
