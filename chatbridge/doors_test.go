@@ -133,6 +133,55 @@ func TestS37NoOpeners(t *testing.T) {
 	}
 }
 
+// TestAttacksHaveTests holds the table of DESIGN.md to the tests that there are: each attack
+// has one whose name carries its id, and each name is a test's.
+func TestAttacksHaveTests(t *testing.T) {
+	tests := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for line := range strings.Lines(string(text)) {
+			if name, ok := strings.CutPrefix(line, "func Test"); ok {
+				name, _, _ = strings.Cut(name, "(")
+				tests["Test"+name] = true
+			}
+		}
+		return err
+	})
+	design, readErr := os.ReadFile("DESIGN.md")
+	if err != nil || readErr != nil {
+		t.Fatal(err, readErr)
+	}
+	rows := map[string][]string{}
+	for line := range strings.Lines(string(design)) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || !strings.HasPrefix(cells[1], " S") {
+			continue
+		}
+		for i, name := range strings.Split(cells[3], "`") {
+			if i%2 == 1 {
+				rows[strings.TrimSpace(cells[1])] = append(rows[strings.TrimSpace(cells[1])], name)
+			}
+		}
+	}
+	for n := 20; n <= 67; n++ {
+		if n == 47 {
+			n = 60
+		}
+		id := fmt.Sprintf("S%d", n)
+		if !slices.ContainsFunc(rows[id], func(name string) bool { return strings.HasPrefix(name, "Test"+id) }) {
+			t.Errorf("%s has no test of its own", id)
+		}
+		for _, name := range rows[id] {
+			if !tests[name] {
+				t.Errorf("%s: there is no %s", id, name)
+			}
+		}
+	}
+}
+
 // each gives the files of a folder but its tests.
 func each(t *testing.T, dir string, look func(*ast.File)) {
 	t.Helper()

@@ -36,8 +36,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestKeyIsForItsHost holds that another address does not get a stored key (S62).
-func TestKeyIsForItsHost(t *testing.T) {
+// TestS62KeyIsForItsHost holds that another address does not get a stored key.
+func TestS62KeyIsForItsHost(t *testing.T) {
 	env := layer("env", "provider", "openai", "model", "m", "key", "secret")
 	chain, settings, err := chatbridge.Resolve([]chatbridge.Layer{layer("flag", "base-url", "https://evil.example/v1"), env})
 	if err != nil || chain[0].Key != "" || !strings.Contains(fmt.Sprint(settings), "not used: it is for https://api.openai.com/v1") {

@@ -20,8 +20,10 @@ import (
 
 func main() { os.Exit(process()) }
 
-// process is the program as a process of its own, which an interrupt ends in order.
+// process is the program as a process of its own, which an interrupt ends in order. What it
+// writes is the user's alone, and it leaves no image of its memory behind.
 func process() (code int) {
+	keepToOurselves()
 	ctx, stop := withInterrupts(context.Background())
 	defer stop()
 	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)

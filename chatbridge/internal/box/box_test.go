@@ -52,12 +52,16 @@ func TestFiles(t *testing.T) {
 	if text, err := f.Read("deep/er/new.txt"); err != nil || text != torture {
 		t.Errorf("read %q, error %v", text, err)
 	}
+	must(t, os.Chmod(filepath.Join(base, "ws/a.txt"), 0o666))
 	before := f.Hash("a.txt")
 	text, err := f.Edited("a.txt", "Line TWO", "line 2")
 	must(t, err)
 	must(t, f.Write("a.txt", text))
 	if text, _ := f.Read("a.txt"); text != "line one\nline 2\n" || f.Hash("a.txt") == before {
 		t.Errorf("edited: %q", text)
+	}
+	if info, err := os.Stat(filepath.Join(base, "ws/a.txt")); err != nil || info.Mode().Perm() != 0o666 {
+		t.Errorf("its mode became %v, error %v", info.Mode(), err)
 	}
 	for _, old := range []string{"", "line", "nowhere"} {
 		if _, err := f.Edited("a.txt", old, "x"); err == nil {

@@ -252,7 +252,7 @@ func (f *Files) Write(name, content string) error {
 	if len(content) > maxWrite {
 		return fmt.Errorf("the content has more than %d bytes", maxWrite)
 	}
-	mode := fs.FileMode(0o644)
+	mode, keep := fs.FileMode(0o644), false
 	if info, err := f.root.Lstat(name); err == nil {
 		if !info.Mode().IsRegular() {
 			return fmt.Errorf("%s is no regular file", name)
@@ -260,17 +260,17 @@ func (f *Files) Write(name, content string) error {
 		if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Nlink > 1 {
 			return fmt.Errorf("%s has other names as well (hard links); it is not written", name)
 		}
-		mode = info.Mode().Perm()
+		mode, keep = info.Mode().Perm(), true
 	}
 	if dir := path.Dir(name); dir != "." {
 		if err := f.root.MkdirAll(dir, 0o755); err != nil {
 			return fmt.Errorf("%s: %w", dir, plain(err))
 		}
 	}
-	return f.replace(name, content, mode)
+	return f.replace(name, content, mode, keep)
 }
 
-func (f *Files) replace(name, content string, mode fs.FileMode) (err error) {
+func (f *Files) replace(name, content string, mode fs.FileMode, keep bool) (err error) {
 	temporary := path.Join(path.Dir(name), ".engram-writing-"+path.Base(name))
 	file, err := f.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) { // left behind by a process that was killed
@@ -282,6 +282,9 @@ func (f *Files) replace(name, content string, mode fs.FileMode) (err error) {
 		return fmt.Errorf("%s: %w", name, plain(err))
 	}
 	_, err = file.WriteString(content)
+	if keep {
+		err = errors.Join(err, file.Chmod(mode)) // whatever new files get
+	}
 	err = errors.Join(err, file.Sync(), file.Close())
 	if err == nil {
 		err = f.root.Rename(temporary, name)

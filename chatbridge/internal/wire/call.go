@@ -193,9 +193,9 @@ func (x *exchange) explain(ctx context.Context, cause, err error) *Error {
 	switch {
 	case errors.As(err, &own):
 		if own.Body == "" && own.Kind != Stream {
-			own.Body = Head(string(x.kept), quoted)
+			own.Body = Head(x.text(), quoted)
 		}
-		own.Provider, own.Raw = x.c.Label, string(x.kept)
+		own.Provider, own.Raw = x.c.Label, x.text()
 		if own.Status == 0 {
 			own.Status = x.status
 		}
@@ -209,12 +209,23 @@ func (x *exchange) explain(ctx context.Context, cause, err error) *Error {
 	case x.status == 0:
 		e.Kind, e.Detail = Unreachable, reason(err)
 	case errors.Is(err, io.ErrUnexpectedEOF), isNetwork(err):
-		e.Kind, e.Body, e.Raw = Cut, Head(string(x.kept), quoted), string(x.kept)
+		e.Kind, e.Body, e.Raw = Cut, Head(x.text(), quoted), x.text()
 	default:
-		e.Body, e.Raw = Head(string(x.kept), quoted), string(x.kept)
+		e.Body, e.Raw = Head(x.text(), quoted), x.text()
 	}
 	return e
 }
+
+// withoutKey is a text of a provider without the key, which some of them repeat.
+func (c *caller) withoutKey(text string) string {
+	if c.Key == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, c.Key, "[key]")
+}
+
+// text is what an exchange has kept of its answer.
+func (x *exchange) text() string { return x.c.withoutKey(string(x.kept)) }
 
 // reason is the innermost error of a connection, without the address of the request.
 func reason(err error) string {
@@ -303,9 +314,9 @@ func (x *exchange) verbatim(req *http.Request) error {
 
 // refused reads what an answer without success says.
 func (x *exchange) refused(res *http.Response) error {
-	text, _ := io.ReadAll(io.LimitReader(res.Body, quoted+1)) // what there is of it
+	text, _ := io.ReadAll(io.LimitReader(res.Body, int64(quoted+1+len(x.c.Key)))) // what there is of it
 	_ = res.Body.Close()
-	e := &Error{Kind: Status, Status: res.StatusCode, Body: strings.ToValidUTF8(Head(string(text), quoted), "?")}
+	e := &Error{Kind: Status, Status: res.StatusCode, Body: strings.ToValidUTF8(Head(x.c.withoutKey(string(text)), quoted), "?")}
 	e.again = res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= 500
 	after := res.Header.Get("Retry-After")
 	if n, err := strconv.ParseFloat(after, 64); err == nil && n > 0 && n < 1e6 {

@@ -261,9 +261,10 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestKeyStaysWithItsHost holds that neither key nor conversation follow a redirect to
-// another host, and that nothing of the environment is sent.
-func TestKeyStaysWithItsHost(t *testing.T) {
+// TestS63KeyStaysWithItsHost holds that neither key nor conversation follow a redirect to
+// another host, scheme or port, or an address that a challenge names, on either wire, and
+// that nothing of the environment is sent.
+func TestS63KeyStaysWithItsHost(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "canary")
 	t.Setenv("OPENAI_API_KEY", "canary")
 	t.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
@@ -287,6 +288,16 @@ func TestKeyStaysWithItsHost(t *testing.T) {
 		var e *wire.Error
 		if !errors.As(err, &e) || e.Kind != wire.Redirect || strings.Contains(err.Error(), "canary") {
 			t.Errorf("error %v", err)
+		}
+		challenges := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="`+other+`/token",service="x"`)
+			w.Header().Set("Location", other)
+			http.Error(w, "sent: "+r.Header.Get("Authorization")+r.Header.Get("X-Api-Key"), http.StatusUnauthorized)
+		}))
+		w = newWire(t, wire.Config{Wire: name, BaseURL: challenges, Label: "P"})
+		_, err = w.Ask(t.Context(), &wire.Request{Model: "m", Messages: []json.RawMessage{w.User("hello")}, Stream: stream}, nil)
+		if !errors.As(err, &e) || e.Kind != wire.Status || e.Status != 401 || !strings.Contains(err.Error(), "[key]") || strings.Contains(fmt.Sprintf("%v %+v", err, e), "secret") {
+			t.Errorf("challenged: %v %+v", err, e)
 		}
 		mu.Lock()
 		defer mu.Unlock()
