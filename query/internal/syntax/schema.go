@@ -220,7 +220,7 @@ func (p *parser) demand(c *SchemaChange) error {
 // uniqueAhead takes UNIQUE, NODE UNIQUE, or REL or RELATIONSHIP UNIQUE.
 func (p *parser) uniqueAhead(edge bool) bool {
 	t := p.peek()
-	if is(p.ahead(1), "UNIQUE") && (is(t, "NODE") && !edge || (is(t, "REL") || is(t, "RELATIONSHIP")) && edge) {
+	if isWord(t) && is(p.ahead(1), "UNIQUE") && (is(t, "NODE") && !edge || (is(t, "REL") || is(t, "RELATIONSHIP")) && edge) {
 		p.take()
 	}
 	return p.acceptWord("UNIQUE")

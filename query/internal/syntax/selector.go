@@ -11,7 +11,11 @@ const maxPaths = 1_000_000
 
 // selectorAhead reports whether words come next that choose among paths.
 func (p *parser) selectorAhead() bool {
-	t, next := p.peek(), p.ahead(1)
+	t := p.peek()
+	if !isWord(t) {
+		return false
+	}
+	next := p.ahead(1)
 	switch {
 	case is(t, "SHORTEST"):
 		return next.Type == tInt || isPunct(next, "(") || ofPaths(next) || ofGroups(next)
