@@ -118,12 +118,14 @@ type Run struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	begun  bool // guarded by the bridge
-	held   bool // the conversation, among all processes; read and written by who goes on with the run
-	mu     sync.Mutex
-	first  int // the number of the last event before this leg
-	events []Event
-	more   chan struct{} // closed when there are more events, or the end
-	out    *Outcome
+	// settled is closed when the run has begun, or was given up before.
+	settled chan struct{}
+	held    bool // the conversation, among all processes; read and written by who goes on with the run
+	mu      sync.Mutex
+	first   int // the number of the last event before this leg
+	events  []Event
+	more    chan struct{} // closed when there are more events, or the end
+	out     *Outcome
 }
 
 // Next waits for events after a number and returns them. When the leg has ended and

@@ -156,7 +156,7 @@ func (b *Bridge) claim(conversation, id string) (*Run, error) {
 	if id == "" {
 		id = "r-" + b.o.NewID()
 	}
-	run := &Run{ID: id, Conversation: conversation, more: make(chan struct{})}
+	run := &Run{ID: id, Conversation: conversation, more: make(chan struct{}), settled: make(chan struct{})}
 	run.ctx, run.cancel = context.WithCancelCause(b.ctx)
 	b.live[conversation] = run
 	b.runs.Add(1)
@@ -168,6 +168,9 @@ func (b *Bridge) release(run *Run) {
 	run.cancel(nil)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !run.begun {
+		close(run.settled)
+	}
 	delete(b.live, run.Conversation)
 	b.runs.Done()
 }
@@ -175,6 +178,7 @@ func (b *Bridge) release(run *Run) {
 func (b *Bridge) start(run *Run, s *state) {
 	b.mu.Lock()
 	run.begun = true
+	close(run.settled)
 	b.tellLocked(run)
 	b.mu.Unlock()
 	go func() {
@@ -207,11 +211,25 @@ func (b *Bridge) Live(conversation string) *Run {
 // Cancel ends the run of a conversation that goes on, or that waits for an answer,
 // whose call is then no more to be answered. It tells whether there was one.
 func (b *Bridge) Cancel(ctx context.Context, conversation string) (bool, error) {
+	if run := b.claimed(conversation); run != nil {
+		select {
+		case <-run.settled: // it has begun, or was refused
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+	}
 	if run := b.Live(conversation); run != nil {
 		run.Cancel()
 		return true, nil
 	}
 	return b.giveUp(ctx, conversation)
+}
+
+// claimed is the run of a conversation that goes on now, or is about to; or nil.
+func (b *Bridge) claimed(conversation string) *Run {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.live[conversation]
 }
 
 // Waiting are the calls of a conversation that wait for an answer.

@@ -25,12 +25,34 @@ func TestChatPrintsTheAnswer(t *testing.T) {
 		{[]string{"ASK-ROUNDS", "--no-stream"}, "I look.\n\nNothing.\n", ""},
 		{[]string{"ASK-CUT"}, "I was about\n\n[The answer was cut by the length limit. The call of recall did not run.]\n", ""},
 		{[]string{"I want to end my life"}, "116 123", ""},
-		{[]string{"ASK-HARM"}, "Well: just kill yourself.\nI will not answer that", replaced},
-		{[]string{"ASK-HARM", "--no-stream"}, "I will not answer that", replaced},
+		{[]string{"ASK-HARM"}, "I will not answer that", ""},
+		{[]string{"ASK-HARM", "--no-stream"}, "I will not answer that", ""},
 	} {
 		out, errOut := w.run(exitOK, "", c.args...)
+		// What is taken back may have been shown by then, or not; if so, it is told.
+		if strings.Contains(out, "just kill yourself") {
+			c.note = replaced
+		}
 		if c.out[len(c.out)-1] == '\n' && out != c.out || !strings.Contains(out, c.out) || strings.Contains(errOut, replaced) != (c.note != "") {
 			t.Errorf("%q: %q, %q", c.args, out, errOut)
+		}
+	}
+}
+
+// TestUntold holds what is printed of an answer behind what was shown of it.
+func TestUntold(t *testing.T) {
+	for _, c := range []struct {
+		shown, answer, rest string
+		replaced            bool
+	}{
+		{"", "All of it.", "All of it.", false},
+		{"All of\n\nit.", "All of it.", "", false},
+		{"I look.\n\n", "I look.\nNothing.", "\nNothing.", false},
+		{"Well: no.", "I will not.", "I will not.", true},
+		{"grüß", "grüß dich", " dich", false},
+	} {
+		if rest, replaced := untold(c.shown, c.answer); rest != c.rest || replaced != c.replaced {
+			t.Errorf("after %q, of %q: %q, %v", c.shown, c.answer, rest, replaced)
 		}
 	}
 }

@@ -135,16 +135,19 @@ func TestWorkedExampleInCommands(t *testing.T) {
 				w.data = s.url
 				t.Setenv("ENGRAM_TOKEN", s.token)
 			}
-			doors := map[string]struct{ tell, say chatDoor }{"text": {inTerminal, oneShot}, "terminal": {oneShot, inTerminal}}
-			if !server {
-				doors["JSON"] = struct{ tell, say chatDoor }{piped, asJSON}
-				doors["input"] = struct{ tell, say chatDoor }{asJSON, piped}
+			type doors struct {
+				name      string
+				tell, say chatDoor
 			}
-			for name, door := range doors {
-				t.Run(name, func(t *testing.T) {
+			all := []doors{{"text", inTerminal, oneShot}, {"terminal", oneShot, inTerminal}}
+			if !server {
+				all = append(all, doors{"JSON", piped, asJSON}, doors{"input", asJSON, piped})
+			}
+			for _, door := range all {
+				t.Run(door.name, func(t *testing.T) {
 					here := *w
 					here.t = t
-					workedExample(t, &here, name, door.tell, door.say)
+					workedExample(t, &here, door.name, door.tell, door.say)
 				})
 			}
 		})
