@@ -209,7 +209,7 @@ func (db *DB) write(ctx context.Context, plan *query.Plan, args map[string]value
 		return nil, err
 	}
 	res, err = plan.Run(ctx, tx, args, opts)
-	tx.Withhold("")
+	tx.Withhold()
 	if err == nil {
 		err = tx.EndStatement()
 	}

@@ -2,6 +2,7 @@ package engram
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"engram/graph"
@@ -19,6 +20,9 @@ type Limits struct {
 	// they were not there. Statements that name the label or ask for the class are refused
 	// with CodeWithheld.
 	NoVerdicts bool
+	// Without are labels whose nodes, and the edges that lead to them, are as if they were
+	// not there. A statement that gives a node one of them is refused with CodeWithheld.
+	Without []string
 	// Withheld is told of the statements that were refused so, which Stats counts. nil:
 	// nobody is.
 	Withheld func(statement string)
@@ -40,6 +44,7 @@ func WithLimits(ctx context.Context, l Limits) context.Context {
 	if outer, ok := ctx.Value(limitsKey{}).(Limits); ok {
 		l.ReadOnly = l.ReadOnly || outer.ReadOnly
 		l.NoVerdicts = l.NoVerdicts || outer.NoVerdicts
+		l.Without = append(slices.Clone(l.Without), outer.Without...)
 		if l.Withheld == nil {
 			l.Withheld = outer.Withheld
 		}
@@ -92,7 +97,7 @@ func readOnlyCtx(ctx context.Context) bool {
 func (db *DB) withhold(ctx context.Context, tx *graph.Tx, plan *query.Plan, text string) error {
 	l, _ := ctx.Value(limitsKey{}).(Limits)
 	if !l.NoVerdicts {
-		tx.Withhold("")
+		tx.Withhold(l.Without...)
 		return nil
 	}
 	if plan != nil && plan.AsksForVerdicts() {
@@ -102,7 +107,7 @@ func (db *DB) withhold(ctx context.Context, tx *graph.Tx, plan *query.Plan, text
 		}
 		return newError(CodeWithheld, "verdicts are a class of their own, which is not read or written here: see engramd verdict")
 	}
-	tx.Withhold(vocab.LabelVerdict)
+	tx.Withhold(append([]string{vocab.LabelVerdict}, l.Without...)...)
 	return nil
 }
 

@@ -159,6 +159,6 @@ func (b batchTransactions) statement(tx *graph.Tx, fn func(query.Writer) error) 
 	if err := fn(tx); err != nil {
 		return err
 	}
-	tx.Withhold("")
+	tx.Withhold()
 	return tx.EndStatement()
 }

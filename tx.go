@@ -163,7 +163,7 @@ func (tx *Tx) run(ctx context.Context, text string, params map[string]any, opts 
 		return nil, err
 	}
 	res, err = plan.Run(ctx, tx.graph, args, opts)
-	tx.graph.Withhold("")
+	tx.graph.Withhold()
 	if err == nil {
 		err = tx.graph.EndStatement()
 	}

@@ -121,3 +121,45 @@ func TestNoVerdicts(t *testing.T) {
 		t.Errorf("by an index made later: %v", got)
 	}
 }
+
+// TestWithoutLabels holds that nodes with any of some labels are as if they were not there,
+// and count once where they have several; that no node gets one; and that contexts add up.
+func TestWithoutLabels(t *testing.T) {
+	db, err := engram.OpenMemory(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Query(t.Context(), `CREATE (:A {id: 'a'})-[:R]->(:B {id: 'b'}), (:A:B {id: 'ab'})-[:R]->(:C {id: 'c'}), (:A:C {id: 'ac'})-[:R]->(:D {id: 'd'})-[:R]->(:C {id: 'c2'}), (:Verdict {id: 'v'})`, nil); err != nil {
+		t.Fatal(err)
+	}
+	ctx := engram.WithLimits(engram.WithLimits(t.Context(), engram.Limits{Without: []string{"B"}, NoVerdicts: true}), engram.Limits{Without: []string{"A", "Nowhere"}})
+	for s, want := range map[string]string{
+		"MATCH (n) RETURN n.id ORDER BY n.id":       "[['c'] ['c2'] ['d']]",
+		"MATCH (n) RETURN count(n)":                 "[[3]]",
+		"MATCH (n:C) RETURN count(n)":               "[[2]]",
+		"MATCH (n:A) RETURN count(n)":               "[[0]]",
+		"MATCH (n:B) RETURN count(n)":               "[[0]]",
+		"MATCH ()-[r]->() RETURN count(r)":          "[[1]]",
+		"MATCH (d {id: 'd'})--(x) RETURN x.id":      "[['c2']]",
+		"MATCH (n {id: 'ab'}) RETURN n":             "[]",
+		"MATCH (n:C) WHERE NOT (n)--() RETURN n.id": "[['c']]",
+	} {
+		res, err := db.Query(ctx, s, nil)
+		if err != nil {
+			t.Errorf("%s: %v", s, err)
+			continue
+		}
+		if got := fmt.Sprint(res.Rows); got != want {
+			t.Errorf("%s: %s, want %s", s, got, want)
+		}
+	}
+	for _, s := range []string{"CREATE (:B)", "MATCH (d:D) SET d:A", "MERGE (:Nowhere {id: 'x'})"} {
+		if _, err := db.Query(ctx, s, nil); !engram.IsCode(err, engram.CodeWithheld) {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+	if res, err := db.Query(t.Context(), "MATCH (n) RETURN count(n)", nil); err != nil || fmt.Sprint(res.Rows) != "[[8]]" {
+		t.Errorf("afterwards: %v, %v", res, err)
+	}
+}

@@ -29,7 +29,8 @@ func withDoor(ctx context.Context) context.Context {
 	if chatbridge.ThroughVerdictDoor(ctx) {
 		return client.WithVerdicts(ctx)
 	}
-	return engram.WithLimits(ctx, engram.Limits{NoVerdicts: true})
+	without := chatbridge.Without(ctx)
+	return client.WithoutLabels(engram.WithLimits(ctx, engram.Limits{NoVerdicts: true, Without: without}), without)
 }
 
 func rowsOf(res *engram.Result, err error) (chatbridge.Result, error) {

@@ -31,11 +31,11 @@ func memoryTools() []tool {
 			looksAtRemembering, rememberIt,
 		},
 		{
-			"query", "Run one EQL statement that reads (openCypher, with RECALL).",
+			"query", "Run one EQL statement that reads (openCypher, with RECALL). Conversations are not seen by it.",
 			[]field{{name: "statement", kind: "string", description: "Such as MATCH (m:Memory) RETURN m.content LIMIT 5."}},
 			reads,
 			func(ctx context.Context, b *Bridge, a arguments) (string, error) {
-				res, err := b.o.Memory.Read(ctx, a.text("statement"), nil)
+				res, err := b.o.Memory.Read(asModel(ctx), a.text("statement"), nil)
 				if err != nil {
 					return "", err
 				}
@@ -158,7 +158,7 @@ func looksAtLinking(_ context.Context, _ *Bridge, d *decision) error {
 }
 
 func linkThem(ctx context.Context, b *Bridge, a arguments) (string, error) {
-	res, err := b.o.Memory.Query(ctx, "MATCH (a {id: $from}) MATCH (b {id: $to}) MERGE (a)-[r:`"+a.text("type")+"`]->(b) ON CREATE SET r.origin = 'model' RETURN a.id AS id",
+	res, err := b.o.Memory.Query(asModel(ctx), "MATCH (a {id: $from}) MATCH (b {id: $to}) MERGE (a)-[r:`"+a.text("type")+"`]->(b) ON CREATE SET r.origin = 'model' RETURN a.id AS id",
 		map[string]any{"from": a.text("from"), "to": a.text("to")})
 	if err != nil {
 		return "", err
@@ -172,6 +172,7 @@ func linkThem(ctx context.Context, b *Bridge, a arguments) (string, error) {
 const browsed = 50
 
 func browse(ctx context.Context, b *Bridge, a arguments) (string, error) {
+	ctx = asModel(ctx)
 	section, id, deep := strings.Cut(strings.Trim(a.text("path"), "/"), "/")
 	var statement string
 	params := map[string]any{"section": section, "id": id, "limit": int64(browsed + 1)}

@@ -132,6 +132,21 @@ func ThroughVerdictDoor(ctx context.Context) bool { return ctx.Value(doorKey{}) 
 
 func door(ctx context.Context) context.Context { return context.WithValue(ctx, doorKey{}, true) }
 
+type modelKey struct{}
+
+// Without are the labels that a statement does not see: for what a model asks, those of
+// conversations, since no conversation sees another's turns. A Querier makes their nodes as
+// if they were not there.
+func Without(ctx context.Context) []string {
+	if ctx.Value(modelKey{}) == nil {
+		return nil
+	}
+	return strings.Split(ofConversations, "|")
+}
+
+// asModel makes the context of a statement of the model.
+func asModel(ctx context.Context) context.Context { return context.WithValue(ctx, modelKey{}, true) }
+
 // Judge keeps a person's verdict. An approval is promoted into canonical memory.
 func (b *Bridge) Judge(ctx context.Context, j Judgement) (*Verdict, error) {
 	switch {

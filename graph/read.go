@@ -86,7 +86,7 @@ func (tx *Tx) ScanNodes(label value.LabelID, after value.NodeID, buf []value.Nod
 		return nil, err
 	}
 	found := tx.topo.ScanNodes(label, after, buf)
-	if tx.hide == 0 && (tx.w == nil || len(tx.w.dying) == 0) {
+	if !tx.hides() && (tx.w == nil || len(tx.w.dying) == 0) {
 		return found, nil
 	}
 	kept := found[:0]

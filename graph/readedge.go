@@ -13,7 +13,7 @@ func (tx *Tx) Expand(id value.NodeID, dir value.Direction, types []value.TypeID,
 	if err := tx.check(); err != nil {
 		return buf, err
 	}
-	if tx.hide != 0 {
+	if tx.hides() {
 		return tx.expandVisible(id, dir, types, buf), nil
 	}
 	return tx.topo.Expand(id, dir, types, buf), nil
@@ -21,7 +21,7 @@ func (tx *Tx) Expand(id value.NodeID, dir value.Direction, types []value.TypeID,
 
 // Degree returns how many edges Expand would append.
 func (tx *Tx) Degree(id value.NodeID, dir value.Direction, types []value.TypeID) int64 {
-	if tx.hide != 0 {
+	if tx.hides() {
 		return int64(len(tx.expandVisible(id, dir, types, nil)))
 	}
 	return tx.topo.Degree(id, dir, types)
@@ -50,7 +50,7 @@ func (tx *Tx) ScanEdges(t value.TypeID, after value.EdgeID, buf []value.EdgeID) 
 	if err := tx.check(); err != nil {
 		return nil, err
 	}
-	if tx.hide != 0 {
+	if tx.hides() {
 		return tx.scanVisible(t, after, buf), nil
 	}
 	return tx.topo.ScanEdges(t, after, buf), nil

@@ -10,7 +10,7 @@ import (
 // do.
 func (tx *Tx) gatherHot(ids []value.NodeID, k value.KeyID, out []value.Value) ([]int, error) {
 	at := slices.Grow(tx.see[:0], len(ids))
-	dying := tx.hide != 0 || tx.w != nil && len(tx.w.dying) > 0
+	dying := tx.hides() || tx.w != nil && len(tx.w.dying) > 0
 	col, hot := tx.keys.hot[k]
 	if hot && !dying {
 		at = tx.topo.GatherHot(ids, col, out, at)
@@ -51,7 +51,7 @@ func (tx *Tx) ScanNodesWithin(
 		return nil, 0, false, false, err
 	}
 	col, hot := tx.keys.hot[k]
-	if !hot || tx.hide != 0 || tx.w != nil && len(tx.w.dying) > 0 {
+	if !hot || tx.hides() || tx.w != nil && len(tx.w.dying) > 0 {
 		return nil, 0, false, false, nil
 	}
 	var bad error
@@ -70,7 +70,7 @@ func (tx *Tx) ScanNodesWithin(
 // without one and for one that is not there.
 func (tx *Tx) FirstLabels(ids []value.NodeID, out []value.LabelID) {
 	tx.topo.FirstLabels(ids, out)
-	if tx.hide == 0 && (tx.w == nil || len(tx.w.dying) == 0) {
+	if !tx.hides() && (tx.w == nil || len(tx.w.dying) == 0) {
 		return
 	}
 	for i, id := range ids {

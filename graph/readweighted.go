@@ -28,7 +28,7 @@ func (tx *Tx) ExpandWeighted(id value.NodeID, types []value.TypeID, buf []value.
 		tx.weights = tx.topo.Weights(tx.hops, tx.weights[:0])
 		for i, h := range tx.hops {
 			w := &tx.weights[i]
-			if tx.hide != 0 && tx.isHidden(tx.topo.NodeID(h.Node)) {
+			if tx.hides() && tx.isHidden(tx.topo.NodeID(h.Node)) {
 				continue
 			}
 			buf = append(buf, value.Weighted{

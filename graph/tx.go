@@ -52,8 +52,8 @@ type Tx struct {
 	weights []topo.EdgeWeight       // scratch
 	err     error                   // why it cannot be used any more
 
-	withheld string        // a label whose nodes are as if they were not there
-	hide     value.LabelID // its id; 0: there are no such nodes
+	withheld []string        // labels whose nodes are as if they were not there
+	hide     []value.LabelID // those of them that a node has
 }
 
 const cacheSize = 8

@@ -129,7 +129,7 @@ func (m chatMemory) run(ctx context.Context, text string, params map[string]any,
 		return chatbridge.Result{}, m.told(err)
 	}
 	defer release()
-	limits.NoVerdicts = !chatbridge.ThroughVerdictDoor(ctx)
+	limits.NoVerdicts, limits.Without = !chatbridge.ThroughVerdictDoor(ctx), chatbridge.Without(ctx)
 	res, err := db.Query(engram.WithLimits(ctx, limits), text, params)
 	if err != nil {
 		return chatbridge.Result{}, m.told(err)

@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -38,8 +39,11 @@ type queryRequest struct {
 	Values      string         `json:"values" doc:"plain, or typed: parameters and rows keep their kinds; values that JSON lacks are objects with $kind, such as a date." enum:"plain,typed"`
 	Transaction string         `json:"transaction" doc:"An open transaction, of POST /v1/transactions."`
 	Verdicts    bool           `json:"verdicts" doc:"The statement is one about verdicts, which others do not see and may not name; it needs the scope admin."`
+	Without     []string       `json:"without" doc:"Labels whose nodes are as if they were not there, with the edges that lead to them; 32 at most."`
 	Budget      budgetRequest  `json:"budget" doc:"Narrower bounds of the statement than the server's."`
 }
+
+const maxWithout = 32
 
 // budgetRequest narrows the bounds of a statement.
 type budgetRequest struct {
@@ -77,7 +81,11 @@ func (q *queryRequest) statement() (*statement, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(q.Without) > maxWithout {
+		return nil, invalid("without", fmt.Sprintf("%d labels; at most %d are left out", len(q.Without), maxWithout))
+	}
 	limits, err := q.Budget.limits()
+	limits.Without = q.Without
 	return &statement{text: q.Statement, params: params, write: q.Mode != "read", limits: limits, verdicts: q.Verdicts}, err
 }
 

@@ -27,12 +27,14 @@ func (m chatMemory) Read(ctx context.Context, text string, params map[string]any
 	return chatResult(m.db.Read(withDoor(ctx), text, params))
 }
 
-// withDoor keeps statements from verdicts that do not come through their door.
+// withDoor keeps statements from verdicts that do not come through their door, and those
+// of models from conversations.
 func withDoor(ctx context.Context) context.Context {
 	if chatbridge.ThroughVerdictDoor(ctx) {
 		return client.WithVerdicts(ctx)
 	}
-	return engram.WithLimits(ctx, engram.Limits{NoVerdicts: true})
+	without := chatbridge.Without(ctx)
+	return client.WithoutLabels(engram.WithLimits(ctx, engram.Limits{NoVerdicts: true, Without: without}), without)
 }
 
 func chatResult(res *engram.Result, err error) (chatbridge.Result, error) {

@@ -247,6 +247,14 @@ func WithVerdicts(ctx context.Context) context.Context {
 	return context.WithValue(ctx, verdictsKey{}, true)
 }
 
+type withoutKey struct{}
+
+// WithoutLabels returns a context for whose statements nodes with any of some labels, and
+// the edges that lead to them, are as if they were not there.
+func WithoutLabels(ctx context.Context, labels []string) context.Context {
+	return context.WithValue(ctx, withoutKey{}, labels)
+}
+
 // how a statement is run; the zero value: in a transaction of its own.
 type how struct{ transaction, key, mode string }
 
@@ -264,6 +272,9 @@ func (c *Client) rows(ctx context.Context, text string, params map[string]any, h
 	}
 	if ctx.Value(verdictsKey{}) != nil {
 		body["verdicts"] = true
+	}
+	if labels, _ := ctx.Value(withoutKey{}).([]string); len(labels) > 0 {
+		body["without"] = labels
 	}
 	headers := map[string]string{"Accept": "application/x-ndjson"}
 	if h.key != "" {

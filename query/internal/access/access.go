@@ -182,6 +182,13 @@ type TextRanker interface {
 	TextFieldHas(field, words string) (bool, error)
 }
 
+// EdgeCounter is what a Reader may offer besides whose statistics count edges that its
+// other methods leave out.
+type EdgeCounter interface {
+	// CountEdges returns how many edges of a type (0: any) there are to be read.
+	CountEdges(t value.TypeID) (int64, error)
+}
+
 // WeightReader is what a Reader may offer besides: edges with their weights.
 type WeightReader interface {
 	// ExpandWeighted appends the edges of a node in both directions whose type is one

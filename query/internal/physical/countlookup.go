@@ -2,6 +2,7 @@ package physical
 
 import (
 	"engram/graph/value"
+	"engram/query/internal/access"
 	"engram/query/internal/batch"
 )
 
@@ -33,32 +34,44 @@ func (o *countLookup) next() (*batch.Batch, error) {
 	for _, s := range o.args {
 		o.col(s, 1)[0] = o.f.args[s]
 	}
-	o.col(o.slot, 1)[0] = value.Int(o.count())
-	return &o.b, nil
+	n, err := o.count()
+	o.col(o.slot, 1)[0] = value.Int(n)
+	return &o.b, err
 }
 
-func (o *countLookup) count() int64 {
-	if !o.edges {
-		if o.label == "" {
-			return o.f.r.NodeCount(0)
-		}
-		if id, ok := o.f.r.Label(o.label); ok {
-			return o.f.r.NodeCount(id)
-		}
-		return 0
+func (o *countLookup) count() (n int64, err error) {
+	if o.edges {
+		return o.countEdges()
+	}
+	if o.label == "" {
+		return o.f.r.NodeCount(0), nil
+	}
+	if id, ok := o.f.r.Label(o.label); ok {
+		return o.f.r.NodeCount(id), nil
+	}
+	return 0, nil
+}
+
+func (o *countLookup) countEdges() (n int64, err error) {
+	count := func(t value.TypeID) (int64, error) { return o.f.r.EdgeCount(t), nil }
+	if c, ok := o.f.r.(access.EdgeCounter); ok {
+		count = c.CountEdges
 	}
 	if len(o.types) == 0 {
-		return o.f.r.EdgeCount(0)
+		return count(0)
 	}
-	var n int64
 	var seen []value.TypeID
 	for _, t := range o.types {
 		id, ok := o.f.r.RelType(t)
 		if before := len(seen); ok {
 			if seen = appendNew(seen, id); len(seen) > before {
-				n += o.f.r.EdgeCount(id)
+				more, err := count(id)
+				if err != nil {
+					return 0, err
+				}
+				n += more
 			}
 		}
 	}
-	return n
+	return n, nil
 }
